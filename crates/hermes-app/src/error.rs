@@ -1,11 +1,11 @@
-//! Why settings or a store can't be used.
+//! Reason why settings or a store can't be used.
 
 use hermes_config::{ConfigError, Origin};
 use hermes_session::{Invalid, StoreError};
 use std::io;
 use std::path::PathBuf;
 
-/// Where the text of a URL came from.
+/// Origin of the text of a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UrlOrigin {
     /// A setting.
@@ -16,7 +16,7 @@ pub enum UrlOrigin {
     Variable(String),
 }
 
-/// Why settings or a store can't be used.
+/// Reason why settings or a store can't be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppError {
@@ -28,44 +28,44 @@ pub enum AppError {
     #[error(transparent)]
     Store(#[from] StoreError),
 
-    /// A text is no URL of a store.
+    /// A text is not the URL of a store.
     #[error("{invalid}")]
     Url {
-        /// What is wrong with it.
+        /// The reason.
         invalid: Invalid,
-        /// Where it came from.
+        /// Origin of the text.
         origin: UrlOrigin,
     },
 
-    /// An argument names a variable that is not set or holds no text.
-    #[error("the variable {name} is not set, or is no text")]
+    /// An argument names a variable that is not set or not UTF-8 text.
+    #[error("the variable {name} is not set, or is not UTF-8")]
     Unset {
         /// The variable.
         name: String,
     },
 
-    /// The configured replica is no PostgreSQL server.
-    #[error("the replica of PostgreSQL is no PostgreSQL server")]
+    /// The configured replica is not a PostgreSQL server.
+    #[error("the PostgreSQL replica is not a PostgreSQL server")]
     Replica {
-        /// Who configured it.
+        /// Setting that names the replica.
         origin: Origin,
     },
 
-    /// The store is to be written, and the command line or the configuration forbids it.
+    /// A write to the store was requested, and the command line or the configuration forbids it.
     #[error("the store is read-only, set by {origin}")]
     ReadOnly {
-        /// Who forbids it.
+        /// Setting that forbids writing.
         origin: Origin,
     },
 
-    /// There is no such file, and only what creates stores may create one.
+    /// The file does not exist, and only operations that create stores may create one.
     #[error("there is no session store at {}", path.display())]
     NoStore {
         /// The file.
         path: PathBuf,
     },
 
-    /// No temporary folder could be made.
-    #[error("could not make a temporary folder: {0}")]
+    /// No temporary folder could be created.
+    #[error("could not create a temporary folder: {0}")]
     TemporaryFolder(#[source] io::Error),
 }

@@ -9,26 +9,26 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How often messages that arrive while the source is copied are copied as well.
+/// Maximum number of proofs. Before each but the first, messages that arrived meanwhile are copied too.
 const MAX_ROUNDS: u32 = 3;
 
 /// A step of a migration.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MigrateEvent {
-    /// Copying or proving came so far.
+    /// Progress of copying or proving.
     Transfer(Progress),
     /// Copied messages are put into the search indexes.
     Indexing,
-    /// The source changed while it was copied; what is new is copied now.
+    /// The source changed while it was copied; the new messages are being copied.
     CatchingUp,
     /// The target has a notice for a person, such as where a copy is kept.
     Notice(String),
 }
 
-/// Is called with each event, and says whether to go on.
+/// Callback for each event. It returns whether to continue.
 pub type OnEvent<'a> = &'a mut (dyn FnMut(MigrateEvent) -> ControlFlow<()> + Send);
 
-/// What a migration did.
+/// Result of a migration.
 #[derive(Debug)]
 pub struct Migrated {
     /// The source.
@@ -37,7 +37,7 @@ pub struct Migrated {
     pub to: String,
     /// Whether nothing was written.
     pub is_rehearsal: bool,
-    /// What was copied.
+    /// Counts of the copied data.
     pub report: TransferReport,
     /// The proof; `None` for a rehearsal.
     pub proof: Option<Proof>,
@@ -47,7 +47,7 @@ pub struct Migrated {
     pub took: Duration,
 }
 
-/// Why a migration did not come to its end.
+/// Reason why a migration did not finish.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
     /// Source and target are the same store.
@@ -59,8 +59,8 @@ pub enum MigrateError {
     /// Copying or proving failed, or was stopped.
     #[error(transparent)]
     Transfer(#[from] TransferError),
-    /// It was stopped while copied messages were indexed: everything is copied, nothing is proven.
-    #[error("stopped before it was proven")]
+    /// Stopped while copied messages were being indexed: everything is copied, nothing is proven.
+    #[error("stopped before the copy was compared with its source")]
     StoppedIndexing,
 }
 
@@ -70,7 +70,8 @@ impl From<StoreError> for MigrateError {
     }
 }
 
-/// Copies everything from one store to another, or goes on with an interrupted copy, and proves the copy. The source is only read.
+/// Copies everything from one store to another, or continues an interrupted copy, and proves the copy. The source is
+/// only read.
 ///
 /// # Errors
 /// If both are the same store, one of them can't be opened or fails, the target holds other data, or `on_event` breaks.
@@ -129,7 +130,7 @@ async fn carry(
     Ok((report, Some(proof)))
 }
 
-/// Proves what was copied. If the source changed meanwhile, what is new is copied and proven too.
+/// Proves the copy. If the source changed meanwhile, copies and proves the new messages too.
 async fn prove_all(
     workspace: &Workspace,
     from: &StoreUrl,
@@ -140,7 +141,7 @@ async fn prove_all(
 ) -> Result<Proof, MigrateError> {
     let mut round = 1;
     loop {
-        // Opened again: a file that is not adopted is read as it was when it was opened.
+        // Opened again, because a file that is not adopted is read as of the time when it was opened.
         let source = open_source(workspace, from).await?;
         let proving = Proving::but(&report.conflicts);
         let proof =
@@ -152,7 +153,7 @@ async fn prove_all(
         }
         round += 1;
         tracing::info!(round, "the source changed meanwhile; copying what is new");
-        // A request to stop is not lost: the copy asks at its first step.
+        // A request to stop is not lost: the copy checks for it at its first step.
         _ = on_event(MigrateEvent::CatchingUp);
         let more = TransferOptions { is_resumed: false, is_merge: true, ..options };
         let since = copy(&*source, target, &more, &mut |progress| on_event(MigrateEvent::Transfer(progress))).await?;
@@ -169,7 +170,7 @@ async fn open_source(workspace: &Workspace, from: &StoreUrl) -> Result<OpenStore
     workspace.open_url(from, Access::Read, Adopt::OnFirstWrite).await
 }
 
-/// Puts what was copied into the search indexes.
+/// Indexes the copied messages for search.
 async fn index(store: &dyn Store, on_event: OnEvent<'_>) -> Result<(), MigrateError> {
     let (start, mut steps) = (Instant::now(), 0_u64);
     while store.upkeep().await? {
@@ -193,12 +194,12 @@ async fn indexed(store: &dyn Store) -> Result<u64, StoreError> {
 
 fn report_notices(store: &mut OpenStore, on_event: OnEvent<'_>) {
     for notice in store.take_notices() {
-        // Notices are shown also when the person asked to stop; the next step asks again.
+        // Notices are shown even after a request to stop; the next step checks for it again.
         _ = on_event(MigrateEvent::Notice(notice));
     }
 }
 
-/// Returns whether two URLs name one store, as far as they say.
+/// Returns whether two URLs name the same store, as far as can be seen from the URLs.
 fn is_same(one: &StoreUrl, other: &StoreUrl) -> bool {
     let real = |path: &Path| -> PathBuf {
         path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
@@ -210,7 +211,7 @@ fn is_same(one: &StoreUrl, other: &StoreUrl) -> bool {
     }
 }
 
-/// Returns a server's URL without its scheme, which has two names, and its kind.
+/// Returns a server's kind, and its URL without the scheme, because there are two names for the scheme.
 fn server(url: &StoreUrl) -> Option<(u8, &str)> {
     let (kind, server) = match url {
         StoreUrl::Postgresql(server) => (0, server),

@@ -1,24 +1,34 @@
-//! Finds the session that a person means: everything that takes a SESSION asks here.
+//! Finds the session that a person means. Every command that takes a SESSION resolves it here.
 
 use crate::Workspace;
-use crate::last_list::{LastList, NoRow};
+use crate::last_list::{LastList, Lists, NoRow};
 use crate::listing::default_filter;
 use hermes_session::resume::{FindError, Selector, find};
-use hermes_session::{ConversationStore, SessionId, StoreError, Timestamp};
+use hermes_session::{ConversationStore, SessionId, SessionSummary, StoreError, Timestamp, quoted};
+
+mod similar;
+
+pub(crate) use similar::key as title_key;
+
+/// Names the conversation that was last active.
+const LAST: &str = "@last";
 
 /// The session that was meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
     /// The session that the text names.
     pub asked: SessionId,
-    /// The session in which its conversation goes on today; the same one unless its context was compressed.
+    /// The session in which its conversation continues today; the same one unless its context was compressed.
     pub session: SessionId,
     /// Whether exactly the named session is meant: by its whole id, or as a row of a list of single sessions.
     is_exact: bool,
+    /// When another terminal printed the list of the row; `None` if this one did, or if the text is not a number.
+    pub list_elsewhere: Option<Timestamp>,
 }
 
 impl Resolved {
-    /// Returns the session to look at: the named one if exactly that is meant, else the one its conversation goes on in.
+    /// Returns the session to show: the named one if exactly that is meant, else the one in which its conversation
+    /// continues.
     pub const fn meant(&self) -> &SessionId {
         if self.is_exact { &self.asked } else { &self.session }
     }
@@ -35,7 +45,13 @@ pub struct SessionCandidate {
     pub started_at: Timestamp,
 }
 
-/// Why a text names no session.
+impl SessionCandidate {
+    fn of(row: &SessionSummary) -> Self {
+        Self { id: row.id.clone(), title: row.title.clone(), started_at: row.started_at }
+    }
+}
+
+/// Reason why a text names no session.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     /// The text is empty.
@@ -45,25 +61,35 @@ pub enum ResolveError {
     #[error(transparent)]
     NoRow(#[from] NoRow),
     /// The session of the row is gone.
-    #[error("row {text} of the last list, {id}, is not there any more")]
+    #[error("row {text} of the last list, {id}, no longer exists")]
     RowGone {
-        /// What was typed.
+        /// The text as typed.
         text: String,
         /// The session of the row.
         id: String,
     },
-    /// No session is named so.
-    #[error("no session matches {text:?}")]
+    /// No session matches the text.
+    #[error("no session matches {}", quoted(text))]
     NotFound {
-        /// What was typed.
+        /// The text as typed.
         text: String,
+        /// Sessions with a similar title, the most similar first.
+        near: Vec<SessionCandidate>,
     },
-    /// Several ids start so.
-    #[error("more than one session id starts with {text:?}")]
-    Ambiguous {
-        /// What was typed.
+    /// Several sessions have the title, if case and accents are ignored.
+    #[error("more than one session is called {}", quoted(text))]
+    AmbiguousTitle {
+        /// The text as typed.
         text: String,
-        /// The first of them, by id.
+        /// The first of these sessions, those active last first.
+        candidates: Vec<SessionCandidate>,
+    },
+    /// Several ids start with the text.
+    #[error("more than one session id starts with {}", quoted(text))]
+    Ambiguous {
+        /// The text as typed.
+        text: String,
+        /// The first matching sessions, by id.
         candidates: Vec<SessionCandidate>,
     },
     /// The store failed.
@@ -72,33 +98,36 @@ pub enum ResolveError {
 }
 
 /// Finds the session that a text means: its id, its title, the start of its id, `@last`, or `#3` and `@3` for a row of the list that was
-/// printed last.
+/// printed last. If none of these matches, the only title that differs just in case and accents does. `lists` says whether a list of another
+/// terminal counts.
 ///
 /// # Errors
-/// If there is none; if several ids start so, with the candidates.
+/// If there is none, with similar titles; if several ids start with the text or several titles match, with the
+/// candidates.
 pub async fn resolve(
     workspace: &Workspace,
     store: &dyn ConversationStore,
     text: &str,
+    lists: Lists,
     now: Timestamp,
 ) -> Result<Resolved, ResolveError> {
     if text.is_empty() {
         return Err(ResolveError::Empty);
     }
-    let (id, is_exact) = match row_number(text) {
+    let (id, is_exact, list_elsewhere) = match row_number(text) {
         Some(number) => {
-            let list = LastList::read(workspace, now)?;
-            (list.row(number)?.as_str().to_owned(), list.is_of_sessions)
+            let found = LastList::read(workspace, lists, now)?;
+            (found.list.row(number)?.as_str().to_owned(), found.list.is_of_sessions, found.elsewhere)
         }
-        None => (text.to_owned(), false),
+        None => (text.to_owned(), false, None),
     };
     let found = find(store, &Selector::parse(&id), &default_filter()).await;
     let is_number = id != text;
     match found {
-        // A row is named by its whole id: one that only starts so is another session.
+        // A row is named by its whole id. A session whose id only starts with it is another one.
         Ok(found) if !is_number || found.asked.as_str() == id => {
             let is_exact = is_exact || found.asked.as_str() == text;
-            Ok(Resolved { asked: found.asked, session: found.session, is_exact })
+            Ok(Resolved { asked: found.asked, session: found.session, is_exact, list_elsewhere })
         }
         Err(FindError::Store(error)) => Err(error.into()),
         _ if is_number => Err(ResolveError::RowGone { text: text.to_owned(), id }),
@@ -106,7 +135,38 @@ pub async fn resolve(
             let candidates = described(store, &candidates).await?;
             Err(ResolveError::Ambiguous { text: text.to_owned(), candidates })
         }
-        Ok(_) | Err(FindError::NotFound { .. }) => Err(ResolveError::NotFound { text: text.to_owned() }),
+        Ok(_) | Err(FindError::NotFound { .. }) if id == LAST => Err(not_found(text, Vec::new())),
+        Ok(_) | Err(FindError::NotFound { .. }) => by_similar_title(store, text).await,
+    }
+}
+
+fn not_found(text: &str, near: Vec<SessionCandidate>) -> ResolveError {
+    ResolveError::NotFound { text: text.to_owned(), near }
+}
+
+/// Finds the session whose title is the text but for case and accents.
+async fn by_similar_title(store: &dyn ConversationStore, text: &str) -> Result<Resolved, ResolveError> {
+    let wanted = similar::key(text);
+    let rows = similar::rows(store, text).await?;
+    let same: Vec<&SessionSummary> =
+        rows.iter().filter(|row| row.title.as_deref().is_some_and(|title| similar::key(title) == wanted)).collect();
+    let mut titles: Vec<&str> = same.iter().filter_map(|row| row.title.as_deref()).collect();
+    titles.sort_unstable();
+    titles.dedup();
+    match titles[..] {
+        [] => Err(not_found(text, similar::near(&wanted, &rows))),
+        // Resolved by the title as it is stored, so that numbers and continuations count as always.
+        [title] => match find(store, &Selector::Text(title.to_owned()), &default_filter()).await {
+            Ok(found) => {
+                Ok(Resolved { asked: found.asked, session: found.session, is_exact: false, list_elsewhere: None })
+            }
+            Err(FindError::Store(error)) => Err(error.into()),
+            Err(_) => Err(not_found(text, Vec::new())),
+        },
+        _ => {
+            let candidates = same.into_iter().take(similar::MAX_CANDIDATES).map(SessionCandidate::of).collect();
+            Err(ResolveError::AmbiguousTitle { text: text.to_owned(), candidates })
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Delete, trash, restore and empty: conversations together with their transcript files.
 
+use crate::messages;
+use crate::resolve::title_key;
 use crate::transcripts::{Removed, Transcripts};
 use hermes_session::{
-    DeleteExtent, Deleted, Emptying, Maintenance, Relation, Request, Restored, SessionId, StoreError, Timestamp, Title,
-    Trashed,
+    DeleteExtent, Deleted, Emptying, Maintenance, Relation, Request, Restored, Session, SessionId, StateCounts,
+    StoreError, Timestamp, Title, Trashed, quoted,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,15 +13,15 @@ use tracing::{debug, info, warn};
 
 /// How many entries of the trash are read at once.
 const PAGE: u32 = 500;
-/// Seconds.
+/// In seconds.
 const DAY: f64 = 86_400.0;
 
-/// A conversation, or a delegate, as a person is shown it before it is deleted.
+/// A conversation, or a delegate, as shown to a person before it is deleted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeletePreview {
     /// The session that was named.
     pub asked: SessionId,
-    /// The session in which it goes on today.
+    /// The session in which it continues today.
     pub id: SessionId,
     /// Its title.
     pub title: Option<String>,
@@ -27,8 +29,8 @@ pub struct DeletePreview {
     pub source: Option<String>,
     /// All its sessions.
     pub members: Vec<SessionId>,
-    /// The messages in them.
-    pub messages: u64,
+    /// The messages in them, of every state: all are deleted.
+    pub states: StateCounts,
     /// When it started; `None` if its first session can't be read.
     pub started_at: Option<Timestamp>,
     /// If it is a delegate: the conversation that it was sent from, which stays.
@@ -39,7 +41,7 @@ pub struct DeletePreview {
     pub files: u64,
 }
 
-/// What was deleted.
+/// Result of a deletion.
 #[derive(Debug)]
 pub struct DeleteReport {
     /// Sessions and messages.
@@ -50,7 +52,8 @@ pub struct DeleteReport {
     pub until: Option<Timestamp>,
 }
 
-/// Returns what goes with a session: its conversation, or the delegate that it is. A session in it that can't be read goes with it.
+/// Returns what would be deleted with a session: its conversation, or only the delegate if it is one. A member session
+/// that can't be read is deleted as well.
 ///
 /// # Errors
 /// If there is no such session, or the store fails.
@@ -69,7 +72,7 @@ pub async fn preview(
         link.relation == Relation::Branch && link.parent.as_ref().is_some_and(|parent| members.contains(parent))
     };
     let branches = lineage.links().filter(is_branch).count() as u64;
-    let (mut messages, mut title, mut source, mut started_at) = (0, None, None, None);
+    let (mut states, mut title, mut source, mut started_at) = (StateCounts::default(), None, None, None);
     for member in &members {
         let session = match store.session(member).await {
             Ok(Some(session)) => session,
@@ -79,7 +82,7 @@ pub async fn preview(
                 continue;
             }
         };
-        messages += u64::try_from(session.message_count).unwrap_or(0);
+        states.add_all(counted(store, &session).await);
         if *member == tip {
             title = session.title;
         }
@@ -94,12 +97,26 @@ pub async fn preview(
         title,
         source,
         members,
-        messages,
+        states,
         started_at,
         sent_from,
         branches,
         files,
     })
+}
+
+/// Counts the messages of a session by state. If they can't be read, the count that is kept with the session stands in.
+async fn counted(store: &dyn Maintenance, session: &Session) -> StateCounts {
+    messages::states(store, &session.id).await.unwrap_or_else(|error| {
+        debug!(session = ?session.id.as_str(), error = error.kind(), "messages not counted for the preview");
+        let active = u64::try_from(session.message_count).unwrap_or(0);
+        StateCounts { active, ..StateCounts::default() }
+    })
+}
+
+/// Returns until when a deletion with these `days` can be undone; `None` if it is permanent.
+pub fn until(now: Timestamp, days: u64) -> Option<Timestamp> {
+    (days > 0).then(|| now.plus(days as f64 * DAY))
 }
 
 /// Deletes what a preview shows, and its transcripts: to the trash for `days`, or permanently if `days` is 0.
@@ -114,16 +131,15 @@ pub async fn delete(
     now: Timestamp,
 ) -> Result<DeleteReport, StoreError> {
     let request = Request::at(now);
-    if days == 0 {
+    let Some(until) = until(now, days) else {
         let deleted = store.delete(&preview.asked, DeleteExtent::Chain, &request).await?;
         let removed = transcripts.map_or_else(Removed::default, |transcripts| transcripts.remove(&preview.members));
         return Ok(DeleteReport { deleted, transcripts: removed, until: None });
-    }
-    let until = now.plus(days as f64 * DAY);
+    };
     let deleted = store.trash_chain(&preview.asked, until, &request).await?;
     let moved = match (transcripts, store.trashed(&preview.asked).await?) {
         (Some(transcripts), Some((entry, members))) => transcripts.put_away(&members, &entry),
-        // Another process has emptied the trash since, or restored it.
+        // Another process has emptied the trash or restored the conversation since.
         (Some(transcripts), None) => transcripts.remove(&missing(store, preview.members.clone()).await),
         (None, _) => Removed::default(),
     };
@@ -145,19 +161,19 @@ pub async fn entries(store: &dyn Maintenance) -> Result<Vec<Trashed>, StoreError
     }
 }
 
-/// Why a text names nothing in the trash.
+/// Reason why a text names no entry of the trash.
 #[derive(Debug, thiserror::Error)]
 pub enum FindTrashedError {
-    /// Nothing in the trash is named so.
-    #[error("nothing in the trash is {text:?}")]
+    /// No entry matches the text.
+    #[error("nothing in the trash matches {}", quoted(text))]
     NotFound {
-        /// What was typed.
+        /// The text as typed.
         text: String,
     },
-    /// Several entries are named so.
-    #[error("{text:?} could be several in the trash")]
+    /// Several entries match the text.
+    #[error("{} matches several entries of the trash", quoted(text))]
     Ambiguous {
-        /// What was typed.
+        /// The text as typed.
         text: String,
         /// The entries.
         candidates: Vec<Trashed>,
@@ -167,8 +183,8 @@ pub enum FindTrashedError {
     Store(#[from] StoreError),
 }
 
-/// Finds the entry of the trash that a text means, and its sessions: by the id of one of them, its title, or the start of the id it is
-/// named by.
+/// Finds the entry of the trash that a text means, and its sessions: by the id of one of them, its title, or the start
+/// of the id it is listed by.
 ///
 /// # Errors
 /// If there is none; if there are several, with the candidates.
@@ -190,7 +206,11 @@ pub async fn find(store: &dyn Maintenance, text: &str) -> Result<(Trashed, Vec<S
     if candidates.is_empty() && !text.is_empty() {
         candidates = entries.iter().filter(|entry| entry.id.as_str().starts_with(text)).collect();
     }
-    // If a conversation was deleted twice, the newest entry is meant, as by its id.
+    if candidates.is_empty() {
+        let wanted = title_key(text);
+        candidates = titled(&|title| title_key(title) == wanted);
+    }
+    // If a conversation was deleted twice, its newest entry is meant, as when it is named by its id.
     let mut seen = BTreeSet::new();
     candidates.retain(|entry| seen.insert(entry.id.as_str()));
     match candidates[..] {
@@ -209,7 +229,7 @@ pub async fn find(store: &dyn Maintenance, text: &str) -> Result<(Trashed, Vec<S
 /// A conversation that was restored.
 #[derive(Debug)]
 pub struct RestoreReport {
-    /// What the store restored.
+    /// Counts reported by the store.
     pub restored: Restored,
     /// Transcript files that were moved back, and those that could not be.
     pub transcripts: Removed,
@@ -239,8 +259,9 @@ pub async fn restore(
     }
 }
 
-/// Moves transcripts that were brought back to where their conversation is: another process may have restored it, or emptied the trash.
-/// If the store can't say, they stay visible. Failures are only logged: the caller has an error already.
+/// Moves transcripts that were brought back to where their conversation is now: another process may have restored it,
+/// or emptied the trash. If the store can't tell, they stay visible. Failures are only logged: the caller has an error
+/// already.
 async fn undo_restore(
     store: &dyn Maintenance,
     transcripts: &Transcripts,
@@ -273,9 +294,10 @@ pub struct EmptyReport {
     pub transcripts: Removed,
 }
 
-/// Deletes these entries permanently, as far as they are unchanged, with their transcripts.
+/// Permanently deletes those of the entries that are unchanged, with their transcripts.
 ///
-/// A deletion that was interrupted may have left transcripts outside the trash: those of sessions that no longer exist go as well.
+/// An interrupted deletion may have left transcripts outside the trash: those of sessions that no longer exist are
+/// removed too.
 ///
 /// # Errors
 /// If the store fails.
@@ -301,7 +323,7 @@ pub async fn empty(
     Ok(EmptyReport { entries, transcripts: removed })
 }
 
-/// Deletes entries permanently whose time is over.
+/// Permanently deletes expired entries.
 ///
 /// # Errors
 /// If the store fails.
@@ -316,7 +338,8 @@ pub async fn empty_expired(
     empty(store, expired, transcripts).await
 }
 
-/// Returns the sessions that are neither in the store nor in the trash. A session that can't be read counts as there.
+/// Returns the sessions that are neither in the store nor in the trash. A session that can't be read counts as
+/// existing.
 pub async fn missing(store: &dyn Maintenance, sessions: Vec<SessionId>) -> Vec<SessionId> {
     let mut missing: Vec<SessionId> = Vec::new();
     for session in sessions {

@@ -1,6 +1,6 @@
 //! Flags, environment, settings and the URL of the store, each read once per process.
 
-use crate::{AppError, Transcripts, UrlOrigin};
+use crate::{AppError, Terminal, Transcripts, UrlOrigin};
 use hermes_config::{ConfigError, ConfigFile, Environment, Flags, Origin, Settings, StoreLocation};
 use hermes_store::{IndexAtClose, MysqlSettings, OpenOptions, PostgresSettings, StoreUrl, Synchronous};
 use std::path::Path;
@@ -17,6 +17,7 @@ type MakeIndexAtClose = Arc<dyn Fn() -> IndexAtClose + Send + Sync>;
 pub struct Workspace {
     flags: Flags,
     environment: Environment,
+    terminal: Terminal,
     file: OnceLock<Option<ConfigFile>>,
     settings: OnceLock<Arc<Settings>>,
     url: OnceLock<StoreUrl>,
@@ -25,12 +26,12 @@ pub struct Workspace {
     store_opens: AtomicU64,
 }
 
-/// How often a workspace went to the disk or a server.
+/// How often a workspace accessed the disk or a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activity {
     /// Reads of `config.yaml`.
     pub config_reads: u64,
-    /// Stores that were opened, or tried to be.
+    /// Stores that were opened, including failed attempts.
     pub store_opens: u64,
 }
 
@@ -39,7 +40,7 @@ pub struct Activity {
 pub struct NamedUrl {
     /// The URL.
     pub url: StoreUrl,
-    /// Whether it stands in the argument itself, where others on the machine can read its password.
+    /// Whether the URL itself was typed, so that others on the machine can read its password.
     pub is_typed: bool,
 }
 
@@ -49,6 +50,7 @@ impl Workspace {
         Self {
             flags,
             environment,
+            terminal: Terminal::UNKNOWN,
             file: OnceLock::new(),
             settings: OnceLock::new(),
             url: OnceLock::new(),
@@ -60,7 +62,22 @@ impl Workspace {
 
     /// Returns a workspace with other flags, which may lead to another `config.yaml`.
     pub fn with_flags(&self, flags: Flags) -> Self {
-        Self { index_at_close: self.index_at_close.clone(), ..Self::new(flags, self.environment.clone()) }
+        Self {
+            index_at_close: self.index_at_close.clone(),
+            terminal: self.terminal.clone(),
+            ..Self::new(flags, self.environment.clone())
+        }
+    }
+
+    /// Returns the same workspace at a terminal, which has numbered lists of its own.
+    #[must_use]
+    pub fn at_terminal(mut self, terminal: Terminal) -> Self {
+        self.terminal = terminal;
+        self
+    }
+
+    pub(crate) const fn terminal(&self) -> &Terminal {
+        &self.terminal
     }
 
     /// Returns the same workspace, whose stores index their backlog when they are closed: for processes that end soon.
@@ -74,7 +91,7 @@ impl Workspace {
         self.index_at_close.as_ref().map(|make| make())
     }
 
-    /// Returns what the command line said.
+    /// Returns the flags of the command line.
     pub const fn flags(&self) -> &Flags {
         &self.flags
     }
@@ -125,7 +142,7 @@ impl Workspace {
     /// Returns the URL of the configured store.
     ///
     /// # Errors
-    /// If a setting can't be used, or is no URL.
+    /// If a setting can't be used, or is not a URL.
     pub fn url(&self) -> Result<&StoreUrl, AppError> {
         match self.url.get() {
             Some(url) => Ok(url),
@@ -139,7 +156,7 @@ impl Workspace {
     /// Returns the URL of the store that these settings name.
     ///
     /// # Errors
-    /// If it is missing or no URL.
+    /// If it is missing or not a URL.
     pub fn url_of(&self, settings: &Settings) -> Result<StoreUrl, AppError> {
         let location = settings.store()?;
         match &location.value {
@@ -148,7 +165,8 @@ impl Workspace {
         }
     }
 
-    /// Returns whether the URL of the configured store holds a password and stands on the command line, where others can read it.
+    /// Returns whether the URL of the configured store holds a password and was given on the command line, where others
+    /// can read it.
     ///
     /// # Errors
     /// As [`Workspace::url`].
@@ -156,10 +174,10 @@ impl Workspace {
         Ok(self.settings()?.store()?.origin == Origin::Flag && self.url()?.holds_password())
     }
 
-    /// Parses `config` for the configured store, `env:NAME` for what a variable holds, a URL or a path.
+    /// Parses `config` for the configured store, `env:NAME` for the value of a variable, a URL or a path.
     ///
     /// # Errors
-    /// If the variable is not set, or the text is no URL.
+    /// If the variable is not set, or the text is not a URL.
     pub fn named_url(&self, text: &str) -> Result<NamedUrl, AppError> {
         let text = text.trim();
         if text == "config" {
@@ -176,7 +194,7 @@ impl Workspace {
     /// Parses a URL.
     ///
     /// # Errors
-    /// If it is none.
+    /// If it is not a URL.
     pub fn parse_url(&self, text: &str, origin: UrlOrigin) -> Result<StoreUrl, AppError> {
         StoreUrl::parse(text, self.environment.user_home()).map_err(|invalid| AppError::Url { invalid, origin })
     }
@@ -189,7 +207,7 @@ impl Workspace {
         Ok(Transcripts::of(&*self.settings()?, self.url()?))
     }
 
-    /// Returns how the settings say that a store is opened, whichever it is. Access and adoption are added when it is opened.
+    /// Returns the configured options for opening a store of any kind. Access and adoption are added when it is opened.
     ///
     /// # Errors
     /// If a setting can't be used.
@@ -197,10 +215,10 @@ impl Workspace {
         self.open_options_of(&*self.settings()?)
     }
 
-    /// Returns how these settings say that a store is opened.
+    /// Returns the options that these settings give for opening a store.
     ///
     /// # Errors
-    /// If the replica is no PostgreSQL server.
+    /// If the replica is not a PostgreSQL server.
     pub fn open_options_of(&self, settings: &Settings) -> Result<OpenOptions, AppError> {
         let db = &settings.sessiondb;
         let (sqlite, postgresql) = (&db.sqlite, &db.postgresql);
@@ -234,7 +252,7 @@ impl Workspace {
         })
     }
 
-    /// Returns whether the command line, or for a file the configuration, says that a store is only read.
+    /// Returns whether a store may only be read, according to the command line or, for a file, the configuration.
     ///
     /// # Errors
     /// If a setting can't be used.
@@ -243,7 +261,7 @@ impl Workspace {
         Ok(key.value && (key.origin == Origin::Flag || url.file().is_some()))
     }
 
-    /// Refuses if a store is only read.
+    /// Refuses to write to a read-only store.
     ///
     /// # Errors
     /// [`AppError::ReadOnly`] if it is.
@@ -255,19 +273,19 @@ impl Workspace {
     }
 }
 
-/// Refuses a file that does not exist: only what creates stores may create one.
+/// Refuses a file that does not exist: only operations that create stores may create one.
 ///
 /// # Errors
 /// [`AppError::NoStore`] if there is no such file.
 pub fn must_exist(path: &Path) -> Result<(), AppError> {
-    // Anything else that is wrong with the path is reported when it is opened.
+    // Any other problem with the path is reported when it is opened.
     if path.try_exists().unwrap_or(true) || path.is_symlink() {
         return Ok(());
     }
     Err(AppError::NoStore { path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()) })
 }
 
-/// Returns what the configuration asks for. The store syncs the folder entry of the WAL anyway, so `extra` asks for no more than `full`.
+/// Returns the configured level. The store syncs the folder entry of the WAL anyway, so `extra` adds nothing to `full`.
 const fn synchronous(configured: hermes_config::Synchronous) -> Synchronous {
     match configured {
         hermes_config::Synchronous::Extra | hermes_config::Synchronous::Full => Synchronous::Full,

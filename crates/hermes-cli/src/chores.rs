@@ -1,15 +1,16 @@
-//! Chores after a command that wrote, when its output is printed: the trash is emptied of what has expired, and old conversations are deleted if `sessions.auto_prune` is on.
+//! Chores after a command that wrote, once its output is printed: expired entries leave the trash, and old
+//! conversations are deleted if `sessions.auto_prune` is on.
 //!
-//! They end when their time is up; the next such command goes on. What they delete is printed as a note. A failure is not an error of the
-//! command. Commands that only read are never followed by them, nor are `import` and `restore`: what they bring may be old, and must be
-//! there afterwards.
+//! They stop when their time is up; the next such command continues. Deletions are printed as a note. A failure is not
+//! an error of the command. Commands that only read never run them. Neither do `import` and `restore`: the sessions
+//! they bring may be old, and must exist afterwards.
 
 use crate::context::{Context, Opened};
 use crate::ui::changes;
 use hermes_app::retention::{AutoPruneReport, after_writing};
 use hermes_config::Sessions;
 
-/// Does what is due, on the store that the command has open.
+/// Runs the chores that are due on the store that the command has open.
 pub(crate) async fn run(context: &Context, mut opened: Opened) {
     opened.store.report();
     let (sessions, transcripts) = (&opened.settings.sessions, opened.transcripts());
@@ -21,9 +22,9 @@ pub(crate) async fn run(context: &Context, mut opened: Opened) {
 /// Prints what was deleted, and the first time also that this will happen again.
 fn note(context: &Context, sessions: &Sessions, report: &AutoPruneReport) {
     let days = sessions.retention_days.value;
-    let more = if report.is_finished { "" } else { "; the next command goes on" };
+    let more = if report.is_finished { "" } else { "; the next command continues" };
     if report.pruned.conversations > 0 {
-        let taken = changes::taken(&report.pruned, report.transcripts.files);
+        let taken = changes::taken_for_good(&report.pruned, report.transcripts.files);
         context.ui.note(&format!("deleted {taken}, without activity for {days} days (sessions.auto_prune){more}"));
     }
     if report.is_first {

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod adopt;
+pub(crate) mod archive;
 pub(crate) mod backup;
 pub(crate) mod browse;
 pub(crate) mod complete;

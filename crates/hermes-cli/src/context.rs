@@ -10,11 +10,12 @@ use crate::ui::Ui;
 use hermes_app::{AppError, UrlOrigin, Workspace};
 use hermes_config::{Environment, Flags, Secret, Settings, env};
 use hermes_store::StoreUrl;
+use hermes_terminal::output::Output;
 use hermes_terminal::shell::shell_word;
 use hermes_terminal::time::Now;
 use std::sync::Arc;
 
-/// What every command gets.
+/// The context that every command receives.
 #[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) workspace: Arc<Workspace>,
@@ -23,7 +24,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Returns what the command line says about where sessions are.
+    /// Returns the flags of the command line that locate the store.
     pub(crate) fn flags(&self) -> &Flags {
         self.workspace.flags()
     }
@@ -49,7 +50,12 @@ impl Context {
         Self { workspace, ui: self.ui.clone(), now: self.now.clone() }
     }
 
-    /// Returns what the command line says about where the store is, to be repeated in a command.
+    /// Returns an output that is shown in `$PAGER` if it is longer than the screen.
+    pub(crate) fn paged(&self) -> Output {
+        Output::paged(&self.ui, self.environment().raw(env::PAGER).map(ToOwned::to_owned))
+    }
+
+    /// Returns the flags that locate the store as text, for repeating them in a suggested command.
     pub(crate) fn place(&self) -> String {
         let flags = self.flags();
         let home = flags.home.as_ref().map(|home| format!(" --home {}", shell_word(&home.display().to_string())));

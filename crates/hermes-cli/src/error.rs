@@ -1,4 +1,4 @@
-//! What a command answers when it can't do its work: a text, hints, an exit code.
+//! Errors of commands: a text, hints and an exit code.
 
 use crate::hints;
 use hermes_app::{AppError, UrlOrigin};
@@ -11,38 +11,40 @@ use std::io;
 use std::process::ExitCode;
 
 /// The hint for output that could not be written.
-const OUTPUT_HINT: &str = "see where the output goes";
+const OUTPUT_HINT: &str = "check where the output goes";
 
-/// Whose matter an error is.
+/// Category of an error, which determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Whoever reads the output has gone; nothing is wrong.
+    /// The reader of the output is gone; nothing is wrong.
     Closed,
+    /// The person answered no to a question; nothing is wrong.
+    Declined,
     /// The person can do something: not found, ambiguous, refused, in conflict.
     User,
     /// The command line is wrong.
     Usage,
     /// The store can't be reached, is damaged, locked or newer.
     Store,
-    /// A signal asked to stop, and so it did.
+    /// A signal asked the command to stop, and it did.
     Stopped(u8),
 }
 
 impl Kind {
-    /// The exit code of the process.
+    /// Returns the exit code of the process.
     pub(crate) const fn code(self) -> u8 {
         match self {
-            Self::Closed => 0,
+            Self::Closed | Self::Declined => 0,
             Self::User => 1,
             Self::Usage => 2,
             Self::Store => 3,
-            // As shells tell of a program that a signal ended.
+            // The convention of shells for a program that a signal ended.
             Self::Stopped(signal) => 128_u8.saturating_add(signal),
         }
     }
 }
 
-/// Why a command did not do its work.
+/// The failure of a command.
 #[derive(Debug)]
 pub(crate) struct CliError {
     kind: Kind,
@@ -52,35 +54,36 @@ pub(crate) struct CliError {
 }
 
 impl CliError {
-    /// An error with what the person can do about it.
+    /// Returns an error with a hint.
     pub(crate) fn new(kind: Kind, source: impl Into<Box<dyn Error + Send + Sync>>, hint: impl Into<String>) -> Self {
         Self { kind, source: source.into(), details: Vec::new(), hints: vec![hint.into()] }
     }
 
-    /// The same error with lines that stand between it and what can be done.
+    /// Adds lines that are printed between the error and its hints.
     pub(crate) fn with_details(self, details: Vec<Line>) -> Self {
         Self { details, ..self }
     }
 
-    /// The same error with something else that the person can do about it.
+    /// Adds another hint.
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// A value on the command line that can't be taken.
+    /// Returns the error for an invalid value on the command line.
     pub(crate) fn usage(invalid: Invalid) -> Self {
         let hint = invalid.hint.to_string();
         Self::new(Kind::Usage, invalid, hint)
     }
 
-    /// A variable that an argument names and that is not set.
+    /// Returns the error for a variable that an argument names and that is not set.
     pub(crate) fn unset_variable(name: &str, flag: &str) -> Self {
-        let text = format!("the variable {name} that {flag} names is not set, or is no text");
+        let text = format!("the variable {name} that {flag} names is not set, or is not UTF-8");
         Self::new(Kind::User, text, format!("set {name} to the URL of a store"))
     }
 
-    /// A refusal of the store as a matter of what was typed, of who has the store open, or of what has to be done first. Other errors stay as they are.
+    /// Makes a refusal of the store an error of the user: the input, other users of the store or a missing earlier step
+    /// cause it. Other errors keep their kind.
     pub(crate) fn refused(error: StoreError) -> Self {
         match error {
             StoreError::Refused { .. } => {
@@ -91,57 +94,76 @@ impl CliError {
         }
     }
 
-    /// Work that was stopped by a signal, told with how far it was.
+    /// Returns the error for work that a signal stopped; `how_far` is its text.
     pub(crate) fn stopped(signal: u8, how_far: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(Kind::Stopped(signal), how_far.into(), hint)
     }
 
-    /// Output that could not be written.
+    /// Returns the end of a command whose question the person answered with no.
+    pub(crate) fn declined() -> Self {
+        Self::new(Kind::Declined, "the answer was no", "answer y to continue, or pass --yes")
+    }
+
+    /// Returns the error for output that could not be written.
     pub(crate) fn output(error: io::Error) -> Self {
         let kind = if error.kind() == io::ErrorKind::BrokenPipe { Kind::Closed } else { Kind::User };
         Self::new(kind, OutputError(error), OUTPUT_HINT)
     }
 
-    /// Whose matter it is.
+    /// Says in the error for output that could not be written that the change was made all the same.
+    pub(crate) fn after_change(self) -> Self {
+        match self.kind {
+            Kind::User => Self { source: AfterChange(self.source).into(), ..self },
+            _ => self,
+        }
+    }
+
+    /// Returns the category.
     pub(crate) const fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// What the store said, if it is the store's error.
+    /// Returns the store's error, if this is one.
     pub(crate) fn of_store(&self) -> Option<&StoreError> {
         self.source.downcast_ref()
     }
 
-    /// The exit code of the process.
+    /// Returns the exit code of the process.
     pub(crate) fn code(&self) -> ExitCode {
         ExitCode::from(self.kind.code())
     }
 
-    /// What went wrong and why, on one line. A cause that its error has told already is not repeated.
+    /// Returns the error and its causes on one line. A cause that the text contains already is not repeated, nor is the
+    /// number by which SQLite repeats its message.
     pub(crate) fn text(&self) -> String {
         let mut text = self.source.to_string();
         let mut cause = self.source.source();
         while let Some(error) = cause {
-            let told = error.to_string();
-            if !text.contains(&told) {
+            let cause_text = error.to_string();
+            if !text.contains(&cause_text) && !cause_text.starts_with("Error code ") {
                 text.push_str(": ");
-                text.push_str(&told);
+                text.push_str(&cause_text);
             }
             cause = error.source();
         }
         text
     }
 
-    /// What is told of it besides.
+    /// Returns the lines that are printed between the error and its hints.
     pub(crate) fn details(&self) -> &[Line] {
         &self.details
     }
 
-    /// What the person can do.
+    /// Returns the hints.
     pub(crate) fn hints(&self) -> &[String] {
         &self.hints
     }
 }
+
+/// Output about a change that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("could not write the output; the change was made")]
+struct AfterChange(#[source] Box<dyn Error + Send + Sync>);
 
 #[derive(Debug, thiserror::Error)]
 #[error("could not write the output")]
@@ -152,7 +174,6 @@ impl From<TerminalError> for CliError {
         let (kind, hint) = match &error {
             TerminalError::Closed(_) => (Kind::Closed, OUTPUT_HINT),
             TerminalError::Output(_) => (Kind::User, OUTPUT_HINT),
-            TerminalError::Pager(_) => (Kind::User, "set PAGER to a program that is there, or give --no-pager"),
             TerminalError::Screen(_) => (Kind::User, "`hermes sessions list` needs no screen"),
         };
         Self::new(kind, error, hint)
@@ -190,7 +211,7 @@ impl From<AppError> for CliError {
             AppError::ReadOnly { origin: Origin::Flag } => Self::new(
                 Kind::User,
                 "this command writes to the store, and --read-only forbids it",
-                "leave --read-only out",
+                "run it without --read-only",
             ),
             AppError::ReadOnly { origin } => Self::new(
                 Kind::User,
@@ -198,7 +219,7 @@ impl From<AppError> for CliError {
                 "set sessiondb.sqlite.read_only to false to let commands write",
             ),
             AppError::NoStore { .. } => {
-                let hint = "`hermes demo` makes one to look at; --home, --url and HERMES_HOME say where else to look";
+                let hint = "`hermes demo` creates one with samples; --home, --url and HERMES_HOME choose another one";
                 Self::new(Kind::User, error, hint)
             }
             AppError::Unset { ref name } => {
@@ -206,7 +227,7 @@ impl From<AppError> for CliError {
                 Self::new(Kind::User, error, hint)
             }
             AppError::TemporaryFolder(_) => Self::new(Kind::User, error, "see TMPDIR"),
-            // Another error of the crate, which has no hint yet.
+            // An error of the crate that has no hint of its own yet.
             error => Self::new(Kind::User, error, "see `hermes doctor`"),
         }
     }
@@ -233,7 +254,7 @@ mod tests {
     #[test]
     fn each_error_has_its_exit_code() {
         let cause = || io::Error::other("no space left").into();
-        let table: [(CliError, u8); 11] = [
+        let table: [(CliError, u8); 12] = [
             (StoreError::NotFound("x".into()).into(), 1),
             (StoreError::Invalid(Invalid::new("title", "is empty", "x")).into(), 1),
             (
@@ -269,6 +290,7 @@ mod tests {
             (ConfigError::NoHome.into(), 1),
             (CliError::usage(Invalid::new("limit", "is negative", "x")), 2),
             (CliError::output(io::ErrorKind::BrokenPipe.into()), 0),
+            (CliError::declined(), 0),
             (CliError::stopped(2, "stopped", "x"), 130),
         ];
         for (error, code) in table {
@@ -278,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn causes_are_told_once() {
+    fn causes_are_reported_once() {
         let busy = StoreError::Busy {
             location: Location::File("state.db".into()),
             op: "append",
@@ -307,5 +329,14 @@ mod tests {
             source: io::Error::other("no space left").into(),
         };
         assert_eq!(CliError::from(backend).text(), "could not open in state.db: no space left");
+        #[derive(Debug, thiserror::Error)]
+        #[error("disk image is malformed")]
+        struct OfSqlite(#[source] io::Error);
+        let corrupt = StoreError::Corrupt {
+            location: Location::File("state.db".into()),
+            what: "disk image is malformed".into(),
+            source: Some(OfSqlite(io::Error::other("Error code 11: The disk image is malformed")).into()),
+        };
+        assert_eq!(CliError::from(corrupt).text(), "state.db is damaged: disk image is malformed");
     }
 }

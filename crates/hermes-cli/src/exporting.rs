@@ -9,25 +9,27 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::stop::Stop;
 use crate::ui::changes;
-use crate::ui::changes::Written;
+use crate::ui::changes::{MaskedSecrets, Written};
 use book::Book;
 use hermes_session::export::Exporter;
+use hermes_session::redact::{Masked, Redactor};
 use hermes_session::{SessionFilter, SessionId, StateCounts, Store, StoreError, Unreadable};
 use hermes_terminal::Progress;
 use std::path::Path;
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// One session per line, with everything that is stored of it
+    /// One session per line, with all stored data; can be imported
     Jsonl,
-    /// For people to read; it can't be imported
+    /// For reading; cannot be imported
     Markdown,
 }
 
 impl Format {
-    /// What a file of this name holds.
-    fn of(path: &Path) -> Self {
-        let is_markdown = path.extension().is_some_and(|ending| ending == "md" || ending == "markdown");
+    /// Returns the format for a file of this name; JSON lines for `-`, which is stdout.
+    pub(crate) fn of(path: &Path) -> Self {
+        let is = |ending: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+        let is_markdown = is("md") || is("markdown");
         if is_markdown { Self::Markdown } else { Self::Jsonl }
     }
 
@@ -39,8 +41,8 @@ impl Format {
     }
 }
 
-/// Writes the conversations of these sessions to a file, in the form that its name asks for, and prints nothing. A file that is there is
-/// replaced. Returns the sessions that could not be read.
+/// Writes the conversations of these sessions to a file and prints nothing. The file name determines the format. An
+/// existing file is replaced. Returns the sessions that could not be read.
 pub(crate) async fn conversations(
     context: &Context,
     store: &dyn Store,
@@ -74,23 +76,24 @@ pub(crate) async fn to_file(
         messages: pieces.messages(),
         states: pieces.states(),
         bytes,
+        masked: pieces.masked(),
     };
     Ok((written, pieces.unreadable().to_vec()))
 }
 
-/// Stops an export on a signal, and shows how far it is.
+/// Stops an export on a signal, and shows its progress.
 pub(crate) struct Watch {
     stop: Stop,
     bar: Progress,
 }
 
 impl Watch {
-    /// Returns the one for the person at the command.
+    /// Returns the watch for a command that a person runs.
     pub(crate) fn of(context: &Context) -> Self {
         Self { stop: Stop::watch(), bar: context.ui.progress() }
     }
 
-    /// Returns one that never stops and shows nothing: a screen is not to be drawn over.
+    /// Returns a watch that never stops and shows nothing, because a progress bar would draw over a full-screen view.
     fn nobody() -> Self {
         Self { stop: Stop::default(), bar: Progress::hidden() }
     }
@@ -126,17 +129,17 @@ pub(crate) async fn write(
             return Err(CliError::stopped(
                 signal,
                 text,
-                "no file is left half-written; run it again to export everything",
+                "no incomplete file was left; run it again to export everything",
             ));
         }
     }
     Ok(())
 }
 
-/// An export, a piece at a time.
+/// An export, read piece by piece.
 pub(crate) struct Pieces<'a> {
     form: Form<'a>,
-    /// Whether it is everything that the store holds.
+    /// Whether the export holds everything in the store.
     is_all: bool,
 }
 
@@ -160,6 +163,29 @@ impl<'a> Pieces<'a> {
             (Format::Markdown, chosen) => Form::Book(Box::new(Book::new(store, &context.now, filter, chosen))),
         };
         Self { form, is_all }
+    }
+
+    /// Masks secrets in everything that is written.
+    pub(crate) fn redacted(mut self) -> Self {
+        match &mut self.form {
+            Form::Lines(lines) => lines.redact(),
+            Form::Book(book) => book.redactor = Some(Redactor::default()),
+        }
+        self
+    }
+
+    /// Returns what was masked so far; `None` unless it was asked for.
+    pub(crate) fn masked(&self) -> Option<Vec<MaskedSecrets>> {
+        let redactor = match &self.form {
+            Form::Lines(lines) => lines.redactor(),
+            Form::Book(book) => book.redactor.as_ref(),
+        };
+        let owned = |found: Masked<'_>| MaskedSecrets {
+            session: found.session.clone(),
+            kind: found.kind.name(),
+            count: found.count,
+        };
+        redactor.map(|redactor| redactor.found().map(owned).collect())
     }
 
     async fn next_chunk(&mut self) -> Result<Option<String>, StoreError> {

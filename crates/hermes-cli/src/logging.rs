@@ -1,22 +1,27 @@
-//! Diagnostic output: `-v`, `HERMES_LOG`, and the subscriber that writes events of our crates.
+//! Diagnostic output: `-v`, `HERMES_LOG`, and the subscriber that writes events of our crates. It also shows a person that
+//! the store waits for a lock.
 //!
 //! Events hold ids, counts, durations and names of objects; never message text, titles, queries or secrets. Stdout belongs to the commands.
 
 use crate::clock;
 use crate::error::{CliError, Kind};
+use crate::ui::Ui;
 use hermes_config::{Environment, env};
+use hermes_sqlite::LONG_WAIT;
 use std::fmt;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::FormatTime;
-use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::layer::{Context as LayerContext, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// The start of the names of our crates. Libraries are never logged: their events may quote what they carry.
+/// The start of the names of our crates. Libraries are never logged: their events may quote the data they carry.
 const OURS: &str = "hermes";
 
-/// Returns what to log; `None` for nothing. The flag comes before the variable.
+/// Returns the filter for events, or `None` if nothing is logged. The flag takes precedence over the variable.
 ///
 /// # Errors
 /// If `HERMES_LOG` is neither a level nor a list of `target=level`.
@@ -43,10 +48,40 @@ fn of_variable(text: Option<&str>) -> Result<Option<Targets>, CliError> {
     Ok(Some(Targets::new().with_target(OURS, default).with_targets(of_ours)))
 }
 
-/// Writes events that pass the filter to `target`, one line each, from now on.
-pub(crate) fn start<W: for<'a> MakeWriter<'a> + Send + Sync + 'static>(filter: Targets, target: W) {
-    let lines = tracing_subscriber::fmt::layer().with_writer(target).with_ansi(false).with_timer(Clock);
-    tracing_subscriber::registry().with(lines).with(filter).init();
+/// From now on, writes events that pass the filter to stderr, one line each, and long waits as notes to `waits`.
+pub(crate) fn start(filter: Option<Targets>, waits: Option<Ui>) {
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false).with_timer(Clock);
+    let lines = filter.map(|filter| lines.with_filter(filter));
+    let of_waits = Targets::new().with_target(LONG_WAIT, LevelFilter::DEBUG);
+    let notes = waits.map(|ui| WaitNotes(ui).with_filter(of_waits));
+    if lines.is_some() || notes.is_some() {
+        tracing_subscriber::registry().with(lines).with(notes).init();
+    }
+}
+
+/// Prints a note when the store has waited for a lock for a while.
+struct WaitNotes(Ui);
+
+impl<S: Subscriber> Layer<S> for WaitNotes {
+    fn on_event(&self, event: &Event<'_>, _: LayerContext<'_, S>) {
+        let mut holder = HolderField(None);
+        event.record(&mut holder);
+        let holder = holder.0.as_deref().unwrap_or("another process");
+        self.0.note(&format!("waiting for a lock on the store, held by {holder}"));
+    }
+}
+
+/// Reads the field `holder` of an event.
+struct HolderField(Option<String>);
+
+impl Visit for HolderField {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "holder" {
+            self.0 = Some(value.to_owned());
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
 }
 
 /// The binary's clock, in UTC.

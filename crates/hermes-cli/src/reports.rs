@@ -1,8 +1,8 @@
-//! What commands found or did, as data that `ui` prints.
+//! Results of commands, as data that `ui` prints.
 
 mod diagnosis;
 
-pub(crate) use diagnosis::{Degree, Diagnosis, Item, Mend};
+pub(crate) use diagnosis::{Degree, Diagnosis, Fix, Item};
 
 use hermes_rescue::{Erased, Repaired};
 use hermes_session::{Deleted, SessionId, StoreStatus};
@@ -10,14 +10,14 @@ use hermes_store::Shrunk;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What adopting a store did.
+/// Result of adopting a store.
 pub(crate) struct Adopted {
     pub(crate) location: String,
-    /// Whether there was nothing to do.
+    /// Whether the store was adopted already.
     pub(crate) was_adopted: bool,
-    /// The tables, indexes, views and triggers that were added; none on a server.
+    /// The tables, indexes, views and triggers that were added; empty on a server.
     pub(crate) added: Vec<String>,
-    /// What there is to report, such as where a copy is kept.
+    /// Notices of the store, such as where a copy is kept.
     pub(crate) notices: Vec<String>,
     /// Whether `detach` can undo it.
     pub(crate) is_file: bool,
@@ -30,23 +30,25 @@ pub(crate) struct Optimized {
     pub(crate) shrunk: Shrunk,
 }
 
-/// What was erased.
+/// Result of erasing.
 pub(crate) struct EraseOutcome {
     pub(crate) id: SessionId,
     pub(crate) title: Option<String>,
     pub(crate) deleted: Deleted,
-    /// How many transcript files were removed.
+    /// Number of transcript files that were removed.
     pub(crate) files: u64,
     /// The proof for a file; `None` for a server.
     pub(crate) erased: Option<Erased>,
-    /// Other files that hold some of it.
+    /// Other files that hold some of the erased data.
     pub(crate) elsewhere: Vec<PathBuf>,
 }
 
-/// What was saved of a damaged file.
+/// Result of repairing a damaged file.
 pub(crate) struct RepairOutcome {
     pub(crate) from: PathBuf,
     pub(crate) to: PathBuf,
     pub(crate) repaired: Repaired,
+    /// The marker beside the damaged file, if it has one.
+    pub(crate) marker: Option<PathBuf>,
     pub(crate) took: Duration,
 }

@@ -1,6 +1,6 @@
-//! What commands that serve other programs share: reading stdin, and knowing when to end.
+//! Shared by commands that serve other programs: reading stdin, and detecting when to end.
 
-use crate::stop::note_asked;
+use crate::stop::{note_asked, note_interrupted};
 use std::io::{self, Read as _};
 use std::os::unix::process::parent_id;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use tokio::io::{AsyncWriteExt as _, DuplexStream, duplex};
 use tokio::runtime::Handle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// How many bytes of stdin are read ahead.
+/// Bytes of stdin that are read ahead.
 const AHEAD: usize = 256 * 1024;
-/// How often it is checked whether the program that started this one is still there.
+/// Interval between checks whether the parent process still exists.
 const PARENT_CHECK: Duration = Duration::from_secs(1);
 
-/// Returns stdin, read by a thread of its own: a read that waits must not keep the process from ending.
+/// Returns stdin, read by its own thread, so that a blocked read does not keep the process from ending.
 pub(crate) fn stdin() -> DuplexStream {
     let (ours, mut theirs) = duplex(AHEAD);
     let runtime = Handle::current();
@@ -40,11 +40,12 @@ pub(crate) fn stdin() -> DuplexStream {
     ours
 }
 
-/// The reasons to stop a server besides the end of its input: a signal, or the end of the program that started it.
+/// The reasons to stop a server besides the end of its input: a signal, or the end of its parent process.
 pub(crate) struct ServerStop {
     terminate: Signal,
     parent: u32,
-    // A terminal sends these to every process in it. They are caught and ignored: the program that started the server decides.
+    // A terminal sends these to all its processes. A server that a program started ignores them: the parent process
+    // decides.
     others: [Signal; 2],
 }
 
@@ -58,7 +59,8 @@ impl ServerStop {
         })
     }
 
-    /// Returns when the process is asked to end, or the program that started it is gone. The store is then closed without indexing its backlog.
+    /// Returns when the process is asked to end, or its parent process is gone. The store is then closed without
+    /// indexing its backlog.
     pub(crate) async fn asked(mut self) {
         loop {
             match tokio::time::timeout(PARENT_CHECK, self.terminate.recv()).await {
@@ -66,7 +68,7 @@ impl ServerStop {
                     tracing::info!("asked to end by a signal");
                     break;
                 }
-                // Stdin may be held open by other children of that program.
+                // The end of stdin is not enough: other children of the parent may hold it open.
                 Err(_) if parent_id() != self.parent => {
                     tracing::info!(parent = self.parent, "the program that started this one is gone");
                     break;
@@ -77,7 +79,7 @@ impl ServerStop {
         note_asked();
     }
 
-    /// Returns also when a person at the terminal interrupts: for servers that a person started.
+    /// Returns also when a person at the terminal interrupts. For servers that a person starts.
     pub(crate) async fn asked_or_interrupted(mut self) {
         let [interrupt, hangup] = &mut self.others;
         tokio::select! {
@@ -86,5 +88,15 @@ impl ServerStop {
             _ = hangup.recv() => {}
         }
         note_asked();
+    }
+
+    /// Returns also on Ctrl-C and on hangup: for a server whose stdin is a terminal. Ctrl-C is noted as an interruption.
+    pub(crate) async fn asked_at_terminal(mut self) {
+        let [interrupt, hangup] = &mut self.others;
+        tokio::select! {
+            _ = interrupt.recv() => note_interrupted(),
+            _ = self.terminate.recv() => note_asked(),
+            _ = hangup.recv() => note_asked(),
+        }
     }
 }

@@ -1,17 +1,15 @@
 //! Prints a session: its head, its transcript, or where it stopped.
 
+pub(crate) mod around;
+
 use crate::context::Context;
 use crate::error::CliError;
+use hermes_app::messages;
 use hermes_session::recap::{RecapLimits, recap as recap_of};
-use hermes_session::{
-    Extent, Maintenance, Message, MessageRequest, Session, SessionId, SessionStore, StateCounts, StoreError, replay,
-};
+use hermes_session::{Extent, Maintenance, Message, Session, SessionId, SessionStore, StateCounts, StoreError, replay};
 use hermes_terminal::output::Output;
 use hermes_terminal::transcript::{Detail, Segments, Transcript};
 use hermes_terminal::{Line, recap, transcript};
-
-/// How many messages are in memory at once. Each page reads all ids of the session, so small pages cost more than they save.
-const PAGE: u32 = 1_000;
 
 /// Prints a session's head and transcript.
 pub(crate) async fn show(
@@ -43,6 +41,9 @@ pub(crate) async fn write(
     let (session, segments) = session(store, id).await?;
     let states = states(store, id).await?;
     output.lines(transcript::head(&session, states, &segments, &context.now, context.ui.width()))?;
+    if !is_every {
+        output.lines(transcript::other_parts(&segments))?;
+    }
     let mut transcript = Transcript::new(detail, context.ui.is_styled(), context.ui.width());
     let extent = if is_every { Extent::Every } else { Extent::Transcript };
     pages(store, id, extent, |messages| {
@@ -57,13 +58,7 @@ pub(crate) async fn write(
 
 /// Counts the messages of a session by state.
 pub(crate) async fn states(store: &dyn SessionStore, id: &SessionId) -> Result<StateCounts, CliError> {
-    let mut states = StateCounts::default();
-    pages(store, id, Extent::Every, |messages| {
-        messages.iter().for_each(|message| states.add(message.state));
-        Ok(())
-    })
-    .await?;
-    Ok(states)
+    Ok(messages::states(store, id).await?)
 }
 
 /// Calls `each` with the messages of a session, a page at a time.
@@ -71,23 +66,20 @@ pub(crate) async fn pages(
     store: &dyn SessionStore,
     id: &SessionId,
     extent: Extent,
-    mut each: impl FnMut(&[Message]) -> Result<(), CliError>,
+    each: impl FnMut(&[Message]) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    let mut request = MessageRequest { extent, ..MessageRequest::first(PAGE) };
-    loop {
-        let messages = store.messages(id, &request).await?;
-        each(&messages)?;
-        match messages.last().filter(|_| messages.len() == PAGE as usize) {
-            Some(last) => request = MessageRequest { extent, ..MessageRequest::after(last.id, PAGE) },
-            None => return Ok(()),
-        }
-    }
+    messages::pages(store, id, extent, each).await
 }
 
 /// Returns a session and the others of its conversation.
 pub(crate) async fn session(store: &dyn Maintenance, id: &SessionId) -> Result<(Session, Segments), CliError> {
     let session = store.session(id).await?.ok_or_else(|| StoreError::no_session(id))?;
     let lineage = store.lineage(id).await?;
-    let continued_in = Some(lineage.tip(id)).filter(|tip| tip != id);
+    let tip = lineage.tip(id);
+    let mut continued_in = lineage.compressed_into(&tip);
+    continued_in.push(tip);
+    // The sessions after this one on the way to the tip.
+    let own = continued_in.iter().position(|one| one == id).map_or(continued_in.len(), |place| place + 1);
+    continued_in.drain(..own);
     Ok((session, Segments { compressed: lineage.compressed_into(id), continued_in }))
 }

@@ -15,7 +15,21 @@ pub(crate) fn is_asked() -> bool {
 
 /// Notes that the process was asked to stop by SIGTERM, for commands that take signals themselves.
 pub(crate) fn note_asked() {
-    ASKED.store(SIGTERM.unsigned_abs() as usize, Ordering::Relaxed);
+    note(SIGTERM);
+}
+
+/// Notes that a person at the terminal interrupted, for commands that take signals themselves.
+pub(crate) fn note_interrupted() {
+    note(SIGINT);
+}
+
+fn note(signal: i32) {
+    ASKED.store(signal.unsigned_abs() as usize, Ordering::Relaxed);
+}
+
+/// Returns whether [`note_interrupted`] was called.
+pub(crate) fn is_interrupted() -> bool {
+    ASKED.load(Ordering::Relaxed) == SIGINT.unsigned_abs() as usize
 }
 
 /// A request to stop, made by a signal.
@@ -33,7 +47,7 @@ impl Stop {
             let registered = flag::register_conditional_default(signal, Arc::clone(&is_asked))
                 .and_then(|_| flag::register(signal, Arc::clone(&is_asked)))
                 .and_then(|_| flag::register_usize(signal, Arc::clone(&stop.signal), signal.unsigned_abs() as usize));
-            // Without a handler the signal ends the process; every step is whole or nothing anyway.
+            // Without a handler the signal ends the process at once, which is safe: every step is atomic.
             if let Err(error) = registered {
                 tracing::warn!(signal, %error, "signal not handled; it ends the process at once");
             }

@@ -1,6 +1,8 @@
 //! A command reads the configuration once and opens the store once, also if chores follow it.
 
 use super::*;
+use crate::args::Args;
+use clap::Parser as _;
 use hermes_app::Access;
 use hermes_app::workspace::Activity;
 use hermes_session::{NewMessage, NewSession, Request, Role, SessionId, Source};
@@ -9,7 +11,7 @@ use std::path::Path;
 /// Runs a command and returns how often it read `config.yaml` and opened a store.
 async fn activity(home: &Path, line: &str) -> Activity {
     let args = Args::try_parse_from(line.split(' ')).unwrap_or_else(|error| panic!("{line}: {error}"));
-    let environment = Environment::new([("HERMES_HOME", home)], None);
+    let environment = Environment::new([("HERMES_HOME", home), ("XDG_STATE_HOME", home)], None);
     let ui = Ui::new(&environment);
     let workspace = Arc::new(Workspace::new(args.place.flags(), environment));
     let context = Context { workspace, ui, now: clock::now() };
@@ -31,7 +33,7 @@ async fn a_command_reads_settings_once_and_opens_the_store_once() {
         store.append(&new.id, &[NewMessage::new(Role::User, "hello")], &request).await.unwrap();
     }
     drop(store);
-    // `list` first: the others name its rows, `search` prints another list.
+    // `list` runs first: the other commands refer to its rows, and `search` prints another list.
     for line in [
         "hermes sessions list",
         "hermes sessions show --no-pager @1",

@@ -6,7 +6,7 @@ use hermes_app::transcripts::Removed;
 use hermes_session::Unreadable;
 use hermes_session::transfer::{MAX_FINDINGS, TransferReport};
 
-/// How many findings are printed.
+/// Maximum number of findings printed.
 const SHOWN: usize = 20;
 
 /// Warns about rows that are missing from a list because they can't be read.
@@ -21,7 +21,7 @@ pub(crate) fn unreadable(context: &Context, rows: &[Unreadable]) {
 pub(crate) fn left_behind(context: &Context, removed: &Removed) {
     for (file, error) in &removed.left {
         let text = format!("could not remove {}: {error}", file.display());
-        context.ui.warn(&text, "it holds what was said in a session that is deleted; remove it by hand");
+        context.ui.warn(&text, "it contains messages of a deleted session; remove it by hand");
     }
 }
 

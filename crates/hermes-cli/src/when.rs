@@ -1,196 +1,23 @@
-//! Times as a person types them: `2026-01-31`, `2026-01-31T10:00`, `today`, `yesterday`, `3d`. The clock and the zone are arguments.
-//!
-//! What is typed names a span, a day or a minute, and all of it is meant: `--since` begins where the span does, `--until` ends where it ends.
+//! The options `--since` and `--until`. [`hermes_recall::when`] parses the times.
 
+use hermes_recall::when::Reference;
 use hermes_session::{Invalid, Timestamp};
 use hermes_terminal::time::Now;
-use jiff::civil::{Date, DateTime};
 
-const HINT: &str =
-    "give a day (2026-01-31, today, yesterday), a time (2026-01-31T10:00) or how long ago (30m, 2h, 3d, 1w)";
-
-/// What was typed: from here, to before there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Span {
-    from: Timestamp,
-    to: Timestamp,
-}
-
-impl Span {
-    fn moment(at: Timestamp) -> Self {
-        Self { from: at, to: at }
-    }
-
-    fn day(date: Date, now: &Now) -> Option<Self> {
-        let start = |date: Date| Some(Timestamp::from_calendar(date.to_zoned(now.zone.clone()).ok()?.timestamp()));
-        Some(Self { from: start(date)?, to: start(date.tomorrow().ok()?)? })
-    }
-}
-
-/// When the span of a text begins, for the option that it was typed behind.
+/// Returns the half-open range that the two options name together.
 ///
 /// # Errors
-/// If it is no time.
-pub(crate) fn since(option: &'static str, text: &str, now: &Now) -> Result<Timestamp, Invalid> {
-    Ok(named(option, text, now)?.from)
-}
-
-/// When the span of a text is over, for the option that it was typed behind.
-///
-/// # Errors
-/// If it is no time.
-pub(crate) fn until(option: &'static str, text: &str, now: &Now) -> Result<Timestamp, Invalid> {
-    Ok(named(option, text, now)?.to)
-}
-
-/// What two options name together: from when on, and to before when.
-///
-/// # Errors
-/// If one is no time, or nothing is between them.
+/// If one is not a time, or the range is empty.
 pub(crate) fn range(
     since_text: Option<&str>,
     until_text: Option<&str>,
     now: &Now,
 ) -> Result<(Option<Timestamp>, Option<Timestamp>), Invalid> {
-    let from = since_text.map(|text| since("--since", text, now)).transpose()?;
-    let to = until_text.map(|text| until("--until", text, now)).transpose()?;
+    let reference = Reference { at: now.at, zone: &now.zone };
+    let from = since_text.map(|text| reference.since("--since", text)).transpose()?;
+    let to = until_text.map(|text| reference.until("--until", text)).transpose()?;
     if from.zip(to).is_some_and(|(from, to)| from >= to) {
         return Err(Invalid::new("--since", "is later than --until", "swap them"));
     }
     Ok((from, to))
-}
-
-fn named(option: &'static str, text: &str, now: &Now) -> Result<Span, Invalid> {
-    span(text.trim(), now).ok_or_else(|| Invalid::new(option, format!("{text:?} is no time"), HINT))
-}
-
-fn span(text: &str, now: &Now) -> Option<Span> {
-    let today = || Some(now.at.to_calendar()?.to_zoned(now.zone.clone()).date());
-    match text.to_ascii_lowercase().as_str() {
-        "now" => Some(Span::moment(now.at)),
-        "today" => Span::day(today()?, now),
-        "yesterday" => Span::day(today()?.yesterday().ok()?, now),
-        lower => ago(lower, now).or_else(|| calendar(text, now)),
-    }
-}
-
-/// So long before now.
-fn ago(text: &str, now: &Now) -> Option<Span> {
-    let (unit_at, unit) = text.char_indices().next_back()?;
-    let seconds = match unit {
-        's' => 1.0,
-        'm' => 60.0,
-        'h' => 3_600.0,
-        'd' => 86_400.0,
-        'w' => 604_800.0,
-        _ => return None,
-    };
-    let digits = &text[..unit_at];
-    // Only digits: `1e9d` and `-3d` are mistakes.
-    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty();
-    let count: f64 = digits.parse().ok().filter(|_| is_number)?;
-    Some(Span::moment(Timestamp::from_seconds(now.at.seconds() - count * seconds).ok()?))
-}
-
-/// A day, or a time of a day, in the person's zone unless it names one.
-fn calendar(text: &str, now: &Now) -> Option<Span> {
-    if !matches!(text.as_bytes(), [_, _, _, _, b'-', _, _, b'-', _, _, ..]) {
-        return None;
-    }
-    let Some((_, time)) = text.split_once(['T', 't', ' ']) else { return Span::day(text.parse().ok()?, now) };
-    let zone_at = time.find(['Z', 'z', '+', '-']);
-    let at = match zone_at {
-        Some(_) => text.parse().ok()?,
-        None => text.parse::<DateTime>().ok()?.to_zoned(now.zone.clone()).ok()?.timestamp(),
-    };
-    let from = Timestamp::from_calendar(at);
-    let clock = &time[..zone_at.unwrap_or(time.len())];
-    let length = match clock.matches(':').count() {
-        _ if clock.contains(['.', ',']) => 0.0,
-        0 => 3_600.0,
-        1 => 60.0,
-        _ => 1.0,
-    };
-    Some(Span { from, to: from.plus(length) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use jiff::tz::TimeZone;
-
-    /// 2025-03-05 11:15:23 in a zone two hours east.
-    fn now() -> Now {
-        Now { at: Timestamp::from_seconds(1_741_166_123.0).unwrap(), zone: TimeZone::fixed(jiff::tz::offset(2)) }
-    }
-
-    #[track_caller]
-    fn check(text: &str, from: &str, to: &str) {
-        let at = |at: Timestamp| at.to_calendar().unwrap().to_string();
-        let found = (since("--since", text, &now()).map(at), until("--until", text, &now()).map(at));
-        assert_eq!(found, (Ok(from.to_owned()), Ok(to.to_owned())), "{text}");
-    }
-
-    #[test]
-    fn a_day_is_meant_as_a_whole() {
-        check("2026-01-31", "2026-01-30T22:00:00Z", "2026-01-31T22:00:00Z");
-        check("today", "2025-03-04T22:00:00Z", "2025-03-05T22:00:00Z");
-        check(" Yesterday ", "2025-03-03T22:00:00Z", "2025-03-04T22:00:00Z");
-    }
-
-    #[test]
-    fn a_time_is_as_long_as_it_was_typed() {
-        check("2026-01-31T10:00", "2026-01-31T08:00:00Z", "2026-01-31T08:01:00Z");
-        check("2026-01-31 10:00:05", "2026-01-31T08:00:05Z", "2026-01-31T08:00:06Z");
-        check("2026-01-31T10", "2026-01-31T08:00:00Z", "2026-01-31T09:00:00Z");
-        check("2026-01-31T10:00:05.25", "2026-01-31T08:00:05.25Z", "2026-01-31T08:00:05.25Z");
-        check("2026-01-31T10:00Z", "2026-01-31T10:00:00Z", "2026-01-31T10:01:00Z");
-        check("2026-01-31T10:00-05:00", "2026-01-31T15:00:00Z", "2026-01-31T15:01:00Z");
-    }
-
-    #[test]
-    fn so_long_ago_is_a_moment() {
-        for (text, at) in [
-            ("now", "2025-03-05T09:15:23Z"),
-            ("30s", "2025-03-05T09:14:53Z"),
-            ("15m", "2025-03-05T09:00:23Z"),
-            ("2H", "2025-03-05T07:15:23Z"),
-            ("3d", "2025-03-02T09:15:23Z"),
-            ("1w", "2025-02-26T09:15:23Z"),
-        ] {
-            check(text, at, at);
-        }
-    }
-
-    #[test]
-    fn a_day_may_be_longer_than_24_hours() {
-        let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
-        let now = Now { zone, ..now() };
-        let length = |text| until("--until", text, &now).unwrap().since(since("--since", text, &now).unwrap());
-        assert_eq!((length("2025-10-26"), length("2025-03-30")), (25.0 * 3_600.0, 23.0 * 3_600.0));
-    }
-
-    #[test]
-    fn other_texts_are_mistakes() {
-        for text in [
-            "",
-            "d",
-            "3",
-            "-3d",
-            "1e9d",
-            "3 days",
-            "2026",
-            "20260131",
-            "2026-02-30",
-            "2026-01-31T25:00",
-            "2026-1-3",
-            "31.01.2026",
-            "tomorrow",
-            "2026-01-31Tx",
-            "大d",
-        ] {
-            let error = since("--since", text, &now()).unwrap_err();
-            assert_eq!(error.to_string(), format!("--since {text:?} is no time"));
-        }
-    }
 }

@@ -11,18 +11,26 @@ pub const HERMES_HOME: &str = "HERMES_HOME";
 pub const HERMES_SESSIONDB_URL: &str = "HERMES_SESSIONDB_URL";
 /// Any value but an empty one turns colours off.
 pub const NO_COLOR: &str = "NO_COLOR";
-/// The token that clients of `hermes mcp --http` show.
+/// Any value but an empty one or 0 turns colours on, also where output is no terminal.
+pub const FORCE_COLOR: &str = "FORCE_COLOR";
+/// The token that clients of `hermes mcp --http` send.
 pub const HERMES_MCP_TOKEN: &str = "HERMES_MCP_TOKEN";
-/// What resumes a session in place of the agent's `hermes --resume`; the id comes behind it.
+/// Command that resumes a session in place of the agent's `hermes --resume`; the id is appended to it.
 pub const HERMES_RESUME: &str = "HERMES_RESUME";
-/// What is logged to stderr: a level, or `target=level` pairs.
+/// The name that commands printed for a person start with, set by a script that runs this program under its own name.
+pub const HERMES_CALLED_AS: &str = "HERMES_CALLED_AS";
+/// Log filter for stderr: a level, or `target=level` pairs.
 pub const HERMES_LOG: &str = "HERMES_LOG";
-/// The width of the terminal, where it can't be asked.
+/// The folder for state of programs that is worth keeping, such as numbered lists.
+pub const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
+/// The program that shows long output page by page.
+pub const PAGER: &str = "PAGER";
+/// The width of the terminal, where it can't be queried.
 pub const COLUMNS: &str = "COLUMNS";
-/// Its height, likewise.
+/// The height of the terminal, where it can't be queried.
 pub const LINES: &str = "LINES";
 
-/// The environment at one moment, handed to whoever needs it.
+/// A snapshot of the environment, passed to the code that needs it.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
@@ -30,12 +38,12 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The environment of this process.
+    /// Returns the environment of this process.
     pub fn of_process() -> Self {
         Self { variables: std::env::vars_os().collect(), user_home: std::env::home_dir() }
     }
 
-    /// An environment of these variables, with the home folder of the person.
+    /// Returns an environment of these variables, with the home folder of the person.
     pub fn new<N: Into<OsString>, V: Into<OsString>>(
         variables: impl IntoIterator<Item = (N, V)>,
         user_home: Option<&Path>,
@@ -44,12 +52,18 @@ impl Environment {
         Self { variables, user_home: user_home.map(Path::to_owned) }
     }
 
-    /// The home folder of the person, for `~`.
+    /// Returns the environment without a variable.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.variables.remove(OsStr::new(name));
+        self
+    }
+
+    /// Returns the home folder of the person, for `~`.
     pub fn user_home(&self) -> Option<&Path> {
         self.user_home.as_deref()
     }
 
-    /// A variable's text without the white space around it; a blank one counts as not set.
+    /// Returns a variable's text without surrounding white space. A blank one counts as not set.
     ///
     /// # Errors
     /// If it is not UTF-8.
@@ -63,21 +77,21 @@ impl Environment {
         }
     }
 
-    /// A variable as a path: trimmed if it is text, else byte by byte as it is.
+    /// Returns a variable as a path: trimmed if it is UTF-8, otherwise unchanged.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         let value = self.raw(name)?;
         let trimmed = value.to_str().map_or(value, |text| OsStr::new(text.trim()));
         Some(PathBuf::from(trimmed)).filter(|path| !path.as_os_str().is_empty())
     }
 
-    /// A variable exactly as it is set, empty or not.
+    /// Returns a variable exactly as it is set, even if it is empty.
     pub fn raw(&self, name: &str) -> Option<&OsStr> {
         self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
     }
 }
 
 impl std::fmt::Debug for Environment {
-    /// Shows names only: anything may be a password.
+    /// Prints names only: any value may be a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.variables.keys()).finish()
     }

@@ -1,7 +1,7 @@
 //! Settings: `config.yaml`, the environment and the command line, turned into values that know where they came from.
 //!
-//! [`resolve`] holds the one rule (flag, then environment, then file, then default) and reads nothing itself; what it needs
-//! is handed in. Keys that are not ours belong to the agent and are left alone, broken values in them included.
+//! [`resolve`] holds the one rule (flag, then environment, then file, then default). It does no I/O; its inputs are
+//! passed in. Keys that are not ours belong to the agent and are ignored, even if their values are invalid.
 
 #![warn(missing_docs)]
 
@@ -18,7 +18,7 @@ mod settings;
 pub use env::Environment;
 pub use error::ConfigError;
 pub use file::{ConfigFile, FILE_NAME};
-pub use home::{expand_tilde, home};
+pub use home::{expand_tilde, home, state_folder};
 pub use look::{Looked, UnknownKey, look};
 pub use secret::Secret;
 pub use setting::{Origin, Setting};

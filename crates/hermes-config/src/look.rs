@@ -1,10 +1,10 @@
-//! Everything that is wrong with the settings, not only the first of it.
+//! Collects every error in the settings, not only the first one.
 
 use crate::file::Tree;
 use crate::settings::resolve_tree;
 use crate::{ConfigError, ConfigFile, Environment, Flags, Settings};
 
-/// Our keys. Those of the first parts in [`OURS`] are all there are; elsewhere the agent has more.
+/// Our keys. The maps in [`OURS`] hold no other keys; the other maps also hold keys of the agent.
 const KEYS: [&str; 26] = [
     "sessiondb.provider",
     "sessiondb.sqlite",
@@ -34,35 +34,36 @@ const KEYS: [&str; 26] = [
     "search.timeout_ms",
 ];
 
-/// Maps that hold no keys but ours.
+/// Maps that hold only our keys.
 const OURS: [&str; 4] = ["sessiondb", "sessiondb.sqlite", "sessiondb.postgresql", "sessiondb.mysql"];
-/// Maps that hold keys of ours among others.
+/// Maps that hold our keys among others.
 const SHARED: [&str; 2] = ["sessions", "search"];
 
-/// What looking at the settings found.
+/// Result of checking the settings.
 #[derive(Debug)]
 pub struct Looked {
-    /// The settings, without the values that can't be taken; nothing if not even a default can take their place.
+    /// The settings without the invalid values; `None` if not even defaults can replace them.
     pub settings: Option<Settings>,
-    /// What is wrong, in the order in which it was found.
+    /// The errors, in the order in which they were found.
     pub errors: Vec<ConfigError>,
-    /// Keys that nobody reads.
+    /// Keys that nothing reads.
     pub unknown: Vec<UnknownKey>,
 }
 
-/// A key that stands where ours do and is none of them.
+/// An unknown key in a place where our keys are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownKey {
     /// The key.
     pub key: String,
-    /// The key that may be meant.
+    /// The known key that was probably meant.
     pub like: Option<&'static str>,
 }
 
-/// Looks at every setting. A value that can't be taken is told and left out, so that the next one is found as well.
+/// Checks every setting. An invalid value is reported and removed, so that the next one is found as well.
 ///
-/// Keys of the agent's are left alone, but for those that differ from one of ours by a slip.
+/// Keys of the agent are ignored, except those that differ from one of ours by a typing error.
 pub fn look(flags: &Flags, environment: &Environment, file: Option<&ConfigFile>) -> Looked {
+    let mut environment = environment.clone();
     let mut looked = Looked { settings: None, errors: Vec::new(), unknown: Vec::new() };
     let mut tree = match Tree::parse(file) {
         Ok(tree) => tree,
@@ -72,24 +73,27 @@ pub fn look(flags: &Flags, environment: &Environment, file: Option<&ConfigFile>)
         }
     };
     looked.unknown = unknown(&tree);
-    // Each round takes one of our keys out.
-    for _ in 0..=KEYS.len() + 1 {
-        match resolve_tree(flags, environment, &tree) {
+    // Each round removes one of our keys or variables.
+    for _ in 0..=KEYS.len() + 2 {
+        match resolve_tree(flags, &environment, &tree) {
             Ok(settings) => {
-                looked.errors.extend(settings.store().err());
+                // A key that was removed because of its value is not missing.
+                let is_new = |error: &ConfigError| looked.errors.iter().all(|known| known.key() != error.key());
+                let missing = settings.store().err().filter(is_new);
+                looked.errors.extend(missing);
                 looked.settings = Some(settings);
                 break;
             }
             Err(error) => {
-                let key = match &error {
-                    ConfigError::Value { key, .. } | ConfigError::Unset { key, .. } => Some(*key),
-                    _ => None,
-                };
-                looked.errors.push(error);
-                match key {
-                    Some(key) => tree.remove(key),
-                    None => break,
+                match &error {
+                    ConfigError::Value { key, .. } | ConfigError::Unset { key, .. } => tree.remove(key),
+                    ConfigError::NotText { name } => environment = environment.without(name),
+                    _ => {
+                        looked.errors.push(error);
+                        break;
+                    }
                 }
+                looked.errors.push(error);
             }
         }
     }
@@ -113,7 +117,7 @@ fn unknown(tree: &Tree) -> Vec<UnknownKey> {
     unknown
 }
 
-/// How many characters have to be put in, taken out or changed.
+/// Returns the edit distance: how many characters have to be inserted, deleted or replaced.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
@@ -144,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn every_wrong_value_is_told_and_the_rest_is_taken() {
+    fn every_wrong_value_is_reported_and_the_rest_is_taken() {
         let looked = look_at(
             "sessiondb:\n  sqlite: {wait_seconds: soon, synchronous: maybe}\nsearch: {timeout_ms: 0}\nsessions: {retention_days: 7}\n",
         );
@@ -153,11 +157,21 @@ mod tests {
         assert!(told.iter().any(|error| error.starts_with("search.timeout_ms is 0")), "{told:?}");
         assert_eq!(looked.settings.unwrap().sessions.retention_days.value, 7);
         assert_eq!(look_at("a: [").errors.len(), 1);
+        #[cfg(unix)]
+        {
+            use std::os::unix::ffi::OsStrExt as _;
+            let url = (crate::env::HERMES_SESSIONDB_URL, std::ffi::OsStr::from_bytes(b"x\xff"));
+            let flags = Flags { home: Some("/h".into()), ..Flags::default() };
+            let looked = look(&flags, &Environment::new([url], None), None);
+            assert!(looked.settings.is_some() && matches!(looked.errors[..], [ConfigError::NotText { .. }]));
+        }
         assert_eq!(look_at("sessiondb: {provider: mysql}").errors.len(), 1, "a key is missing");
+        let unset = look_at("sessiondb: {provider: postgresql, postgresql: {dsn: '{{ env.NOT_SET }}'}}");
+        assert!(matches!(unset.errors[..], [ConfigError::Unset { .. }]), "{:?}", unset.errors);
     }
 
     #[test]
-    fn keys_that_nobody_reads_are_told_and_the_agents_are_not() {
+    fn unknown_keys_are_reported_and_the_agents_are_not() {
         let looked = look_at(
             "sessiondb: {provider: sqlite, colour: red, sqlite: {dbpath: x}}\nsessions: {retention_day: 3, theirs: 1}\nmodel: {x: 1}\n",
         );

@@ -1,4 +1,4 @@
-//! The settings themselves, and the one function that decides between their origins.
+//! The settings, and the one function that decides between their origins.
 
 use crate::file::Tree;
 use crate::read::Reader;
@@ -7,14 +7,14 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the command line says.
+/// Flags of the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Flags {
     /// The home folder.
     pub home: Option<PathBuf>,
     /// The store.
     pub url: Option<Secret>,
-    /// Whether nothing may be written to the store.
+    /// Whether writing to the store is forbidden.
     pub read_only: bool,
 }
 
@@ -23,34 +23,32 @@ pub struct Flags {
 pub struct Settings {
     /// The folder of `state.db` and `config.yaml`.
     pub home: Setting<PathBuf>,
-    /// Whether colours are allowed at all.
-    pub color: Setting<bool>,
     /// The store.
     pub sessiondb: SessionDb,
     /// How long sessions are kept.
     pub sessions: Sessions,
-    /// What is shown.
+    /// Output.
     pub display: Display,
     /// Search.
     pub search: Search,
 }
 
-/// Which store, and how it is reached.
+/// The store and how it is reached.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionDb {
     /// A URL from the command line or the environment, which wins over the provider's own keys.
     pub url: Option<Setting<Secret>>,
     /// The provider.
     pub provider: Setting<Provider>,
-    /// SQLite's own.
+    /// Settings of SQLite.
     pub sqlite: Sqlite,
-    /// PostgreSQL's own.
+    /// Settings of PostgreSQL.
     pub postgresql: Postgresql,
-    /// MySQL's own.
+    /// Settings of MySQL and MariaDB.
     pub mysql: Mysql,
 }
 
-/// What can hold sessions.
+/// Kind of store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provider {
     /// A file on this machine.
@@ -66,46 +64,46 @@ pub enum Provider {
 pub struct Sqlite {
     /// The file; `state.db` in the home folder unless given.
     pub db_path: Setting<PathBuf>,
-    /// How surely a write is on disk when it is answered.
+    /// How durable an acknowledged write is.
     pub synchronous: Setting<Synchronous>,
-    /// How long a writer waits for another one.
+    /// How long a writer waits for another writer.
     pub wait_seconds: Setting<Duration>,
-    /// Whether commands that would write to the store refuse. From the command line it holds for servers as well.
+    /// Whether commands that would write to the store refuse. The flag applies to servers as well.
     pub read_only: Setting<bool>,
 }
 
-/// How surely a write is on disk when it is answered.
+/// How durable an acknowledged write is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Synchronous {
-    /// Survives a power cut, and so does the folder's entry.
+    /// Survives a power cut, as does the directory entry.
     Extra,
     /// Survives a power cut.
     Full,
-    /// Survives the end of the process.
+    /// Survives the end of the process, but not necessarily a power cut.
     Normal,
 }
 
 /// `sessiondb.postgresql`. At most `pool_size` + `max_overflow` connections are open.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Postgresql {
-    /// Where it is; may hold a password.
+    /// The URL of the server; may hold a password.
     pub dsn: Option<Setting<Secret>>,
-    /// Where reads may go.
+    /// The URL of a replica that reads may go to.
     pub replica_dsn: Option<Setting<Secret>>,
     /// Connections that are kept open.
     pub pool_size: Setting<u64>,
-    /// Connections that may be opened on top.
+    /// Connections that may be opened beyond that.
     pub max_overflow: Setting<u64>,
     /// The longest a statement may run, in milliseconds.
     pub statement_timeout: Setting<u64>,
-    /// The schema, if not the connection's own.
+    /// The schema, if not the connection's default.
     pub schema: Option<Setting<String>>,
 }
 
 /// `sessiondb.mysql`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mysql {
-    /// The machine.
+    /// The host name, address or socket path.
     pub host: Option<Setting<String>>,
     /// The port.
     pub port: Setting<u64>,
@@ -115,33 +113,33 @@ pub struct Mysql {
     pub user: Option<Setting<String>>,
     /// Its password.
     pub password: Option<Setting<Secret>>,
-    /// The most connections.
+    /// Maximum number of connections.
     pub pool_size: Setting<u64>,
 }
 
-/// `sessions`: what is deleted by itself, and when.
+/// `sessions`: automatic deletion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sessions {
     /// Whether old sessions are deleted after commands that write.
     pub auto_prune: Setting<bool>,
-    /// How old a session gets, in days.
+    /// Age in days after which a session is deleted.
     pub retention_days: Setting<u64>,
     /// Whether the file is made smaller afterwards.
     pub vacuum_after_prune: Setting<bool>,
-    /// The least time between two such runs, in hours.
+    /// Minimum time between two such runs, in hours.
     pub min_interval_hours: Setting<u64>,
-    /// How long a conversation that a person deletes can come back, in days; 0 if it goes for good at once.
+    /// How long a conversation that a person deleted can be restored, in days; 0 deletes it permanently at once.
     pub trash_days: Setting<u64>,
 }
 
 /// `display`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Display {
-    /// What a resumed session shows first.
+    /// The first output of a resumed session.
     pub resume_display: Setting<ResumeDisplay>,
 }
 
-/// What a resumed session shows first.
+/// The first output of a resumed session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResumeDisplay {
     /// One line and the panel with the last messages.
@@ -157,7 +155,7 @@ pub struct Search {
     pub timeout_ms: Setting<u64>,
 }
 
-/// Where the store is, as settings tell it.
+/// Location of the store according to the settings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StoreLocation {
     /// A URL, which may hold a password.
@@ -166,22 +164,18 @@ pub enum StoreLocation {
     Sqlite(PathBuf),
 }
 
-/// Decides every setting: the command line, then the environment, then the file, then the default.
+/// Resolves every setting: the command line, then the environment, then the file, then the default.
 ///
 /// # Errors
-/// A value that its key can't take, wherever it was set. Keys that are not ours are not looked at.
+/// If a value is not allowed for its key, wherever it was set. Keys that are not ours are ignored.
 pub fn resolve(flags: &Flags, environment: &Environment, file: Option<&ConfigFile>) -> Result<Settings, ConfigError> {
     resolve_tree(flags, environment, &Tree::parse(file)?)
 }
 
-/// The same, of a file that is parsed already.
+/// Resolves every setting like [`resolve`], from a parsed file.
 pub(crate) fn resolve_tree(flags: &Flags, environment: &Environment, tree: &Tree) -> Result<Settings, ConfigError> {
     let home = home(flags, environment)?;
     let reader = Reader { tree, environment };
-    let color = match environment.raw(env::NO_COLOR) {
-        Some(value) if !value.is_empty() => Setting { value: false, origin: Origin::Environment(env::NO_COLOR) },
-        _ => Setting::default_value(true),
-    };
     let url = match (&flags.url, environment.text(env::HERMES_SESSIONDB_URL)?) {
         (Some(url), _) => Some(Setting { value: url.clone(), origin: Origin::Flag }),
         (None, Some(url)) => {
@@ -194,7 +188,6 @@ pub(crate) fn resolve_tree(flags: &Flags, environment: &Environment, tree: &Tree
     Ok(Settings {
         sessiondb: session_db(&reader, flags, url, &home.value)?,
         home,
-        color,
         sessions: Sessions {
             auto_prune: reader.bool("sessions.auto_prune", false)?,
             retention_days: reader.count("sessions.retention_days", 90, 0.., whole)?,
@@ -203,7 +196,7 @@ pub(crate) fn resolve_tree(flags: &Flags, environment: &Environment, tree: &Tree
             trash_days: reader.count("sessions.trash_days", 30, 0.., whole)?,
         },
         display: Display {
-            // The agent takes any other word for `full`, and this is its key.
+            // The key belongs to the agent, which treats any other word as `full`.
             resume_display: match reader.text("display.resume_display")? {
                 Some(setting) => setting.map(|word| match word.trim() {
                     "minimal" => ResumeDisplay::Minimal,
@@ -233,13 +226,13 @@ fn session_db(
         reader.word("sessiondb.provider", &providers, Provider::Sqlite, "use sqlite, postgresql or mysql")?;
     let levels = [("extra", Synchronous::Extra), ("full", Synchronous::Full), ("normal", Synchronous::Normal)];
     let db_path = match reader.text("sessiondb.sqlite.db_path")? {
-        // A relative path belongs to the home folder, not to wherever the agent happens to be started.
+        // A relative path is relative to the home folder, not to the folder in which the agent was started.
         Some(setting) => setting.map(|text| home.join(expand_tilde(text.trim(), reader.environment.user_home()))),
         None => Setting::default_value(home.join("state.db")),
     };
     let whole = "give a whole number of 0 or more";
     let some = "give a whole number of 1 or more";
-    // Variables named for a provider that is not in use need not be set.
+    // Variables named by the keys of an unused provider need not be set.
     let used = url.is_none().then_some(provider.value);
     Ok(SessionDb {
         sqlite: Sqlite {
@@ -289,10 +282,10 @@ fn if_used<T>(
 }
 
 impl Settings {
-    /// Where the store is: the URL that was given, else what the chosen provider's keys say.
+    /// Returns the location of the store: the URL if one was given, otherwise that of the chosen provider's keys.
     ///
     /// # Errors
-    /// If the chosen provider lacks what it needs.
+    /// If a key that the chosen provider needs is missing.
     pub fn store(&self) -> Result<Setting<StoreLocation>, ConfigError> {
         let db = &self.sessiondb;
         if let Some(url) = &db.url {
@@ -307,7 +300,7 @@ impl Settings {
             Provider::Mysql => {
                 let host = self.needed("sessiondb.mysql.host", db.mysql.host.as_ref())?;
                 let database = self.needed("sessiondb.mysql.database", db.mysql.database.as_ref())?;
-                // What does not belong into a host may be a password.
+                // A text that is not a valid host may contain a password.
                 if !is_host(host.value.trim()) {
                     let (value, origin) = ("***".to_owned(), host.origin.clone());
                     let hint = "give the name or the address of a server, or the path of its socket";
@@ -324,7 +317,7 @@ impl Settings {
     }
 }
 
-/// Whether a text can stand where a URL has its host: a name, an address, or the path of a socket.
+/// Returns whether a text can be the host of a URL: a name, an address, or the path of a socket.
 fn is_host(text: &str) -> bool {
     let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     let is_name =
@@ -332,7 +325,7 @@ fn is_host(text: &str) -> bool {
     text.starts_with('/') || inner.parse::<std::net::Ipv6Addr>().is_ok() || is_name(text)
 }
 
-/// The URL that the keys of MySQL make. A host that is a path is a socket.
+/// Returns the URL built from the keys of MySQL. A host that is a path is a socket.
 fn mysql_url(mysql: &Mysql, host: &str, database: &str) -> Secret {
     let password = mysql.password.as_ref().map(|password| format!(":{}", percent_encoded(password.value.reveal())));
     let user = mysql.user.as_ref().map(|user| percent_encoded(&user.value));

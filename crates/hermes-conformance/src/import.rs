@@ -1,14 +1,16 @@
-//! Sessions from outside: what was exported comes back as it was.
+//! Import: exported sessions come back unchanged.
 
 use crate::fixture::{
     at, calls, id, json, made, new_session, request, row_ids, source, stored, structured, title, transcript, user,
 };
 use crate::{CaseResult, ModelStore, Setup};
 use hermes_session::export::Exporter;
-use hermes_session::import::{Finding, FindingKind, ImportError, ImportOptions, ImportReport, import};
+use hermes_session::import::{
+    Finding, FindingKind, ImportError, ImportOptions, ImportReport, LeftOut, TableRow, import,
+};
 use hermes_session::{
     Content, ConversationStore, DeleteExtent, EndReason, ListRequest, Maintenance, MessageBody, NewChild, NewMessage,
-    NewSession, Relation, Role, SessionFilter, StoreError, UsageUpdate,
+    NewSession, Relation, Role, Scalar, SessionFilter, StoreError, UsageUpdate,
 };
 
 pub(crate) async fn exported(store: &dyn ConversationStore) -> Result<String, StoreError> {
@@ -24,19 +26,19 @@ pub(crate) async fn imported(store: &dyn Maintenance, text: &str) -> ImportRepor
     import(store, &mut text.as_bytes(), ImportOptions::default(), &mut |_| {}).await.unwrap()
 }
 
-/// The figures of a report, and what it finds as `line kind`.
+/// Returns the counts of a report, and its findings as line and kind.
 pub(crate) fn told(report: &ImportReport) -> ([u64; 5], Vec<(u64, FindingKind)>) {
     let ImportReport { sessions, messages, skipped, conflicts, bad, findings, .. } = report;
     let found = |finding: &Finding| (finding.line, finding.kind);
     ([*sessions, *messages, *skipped, *conflicts, *bad], findings.iter().map(found).collect())
 }
 
-/// A line of the agent's own kind.
+/// Returns a line as the agent exports it.
 fn plain_line(name: &str, more: &str, messages: &str) -> String {
     format!("{{\"id\": \"{name}\", \"source\": \"cli\", \"started_at\": 1.5, {more}\"messages\": [{messages}]}}\n")
 }
 
-/// Every kind of session, message and value; ids that are not in the order of sessions.
+/// Creates every kind of session, message and value, with ids that are not in the order of sessions.
 pub(crate) async fn ugly(store: &dyn Maintenance) -> Result<(), StoreError> {
     let tag = "\u{202e}odd 🚀";
     let settings = json(r#"{"a": [NaN, -Infinity, "\ud800", 123456789012345678901234567890.5e-7], "b": {}}"#);
@@ -94,7 +96,8 @@ pub(crate) async fn ugly(store: &dyn Maintenance) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// An export, imported into an empty store, is exported as the same bytes: ids, times, numbers, relations. Again, it is skipped.
+/// An export that is imported into an empty store is exported byte for byte the same: ids, times, numbers, relations. A
+/// second import skips it.
 pub async fn an_export_comes_back_byte_by_byte(setup: Setup) -> CaseResult {
     let (from, to) = (setup.store().await, setup.store_named("copy").await);
     ugly(&*from).await?;
@@ -114,14 +117,14 @@ pub async fn an_export_comes_back_byte_by_byte(setup: Setup) -> CaseResult {
     assert_eq!(exported(&*to).await?, text);
     let verified = to.verify().await?;
     assert!(verified.is_sound(), "{verified:?}");
-    // And what another store exports.
+    // The same for the export of another store.
     let model = ModelStore::new();
     imported(&model, &text).await;
     assert_eq!(exported(&model).await?, text);
     Ok(())
 }
 
-/// Bytes that a foreign writer left come back as bytes, and stored nulls as nulls.
+/// Bytes left by a foreign writer come back as bytes, and stored nulls as nulls.
 pub async fn bytes_are_kept(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let messages = concat!(
@@ -140,13 +143,13 @@ pub async fn bytes_are_kept(setup: Setup) -> CaseResult {
     assert_eq!(exported(&*copy).await?, text);
     assert_eq!(told(&imported(&*store, &line).await).0, [0, 0, 1, 0, 0]);
     assert!(store.verify().await?.is_sound());
-    // They go as they came.
+    // They can be deleted like others.
     store.delete(&id("s"), DeleteExtent::Conversation, &request(2)).await?;
     assert!(store.verify().await?.is_sound());
     Ok(())
 }
 
-/// What is there with other content is left as it is, and told.
+/// An existing session with other content stays unchanged and is reported.
 pub async fn other_content_is_a_conflict(setup: Setup) -> CaseResult {
     let (from, to) = (setup.store().await, setup.store_named("copy").await);
     for name in ["edited", "fewer", "more", "same", "titled", "used"] {
@@ -180,7 +183,7 @@ pub async fn other_content_is_a_conflict(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Lines in any order make the same lineage; a parent that never comes is told, and may come with another import.
+/// Lines in any order give the same lineage; a missing parent is reported, and may come with a later import.
 pub async fn parents_may_come_later(setup: Setup) -> CaseResult {
     let from = setup.store().await;
     ugly(&*from).await?;
@@ -211,7 +214,8 @@ pub async fn parents_may_come_later(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A title that somebody has gives way to the next of its lineage, which is told; the same import again finds nothing to do.
+/// A title that is taken is replaced by the next of its lineage, and that is reported; repeating the import changes
+/// nothing.
 pub async fn a_taken_title_gives_way(setup: Setup) -> CaseResult {
     let (from, to) = (setup.store().await, setup.store_named("copy").await);
     for name in ["one", "two"] {
@@ -236,8 +240,9 @@ pub async fn a_taken_title_gives_way(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What can't be read is told with its line, and the rest is imported; or the first such line ends it, if that is asked for.
-pub async fn bad_lines_are_told(setup: Setup) -> CaseResult {
+/// Unreadable lines are reported by number, and the rest is imported; or the first such line ends the import, if
+/// requested.
+pub async fn bad_lines_are_reported(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let message = r#"{"role": "user", "content": "hi", "timestamp": 2}"#;
     let text = [
@@ -268,7 +273,7 @@ pub async fn bad_lines_are_told(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A rehearsal tells what the import tells, and leaves the store as it was.
+/// A dry run reports the same as the import, and changes nothing.
 pub async fn a_rehearsal_tells_and_changes_nothing(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "there", 0).await;
@@ -296,7 +301,7 @@ pub async fn a_rehearsal_tells_and_changes_nothing(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The agent's own export: JSON as text, no relation, children before their parents.
+/// The agent's own export: JSON as text, no relations, children before their parents.
 pub async fn the_agents_own_lines(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let (ended, none) = ("\"ended_at\": 10, \"end_reason\": \"compression\", ", "");
@@ -323,5 +328,23 @@ pub async fn the_agents_own_lines(setup: Setup) -> CaseResult {
     assert_eq!(said.content, Some(structured(r#"[{"type": "text", "text": "x"}]"#)));
     assert_eq!(said.reasoning_details, Some(json("[{}]")));
     assert_eq!(told(&imported(&*store, &text.concat()).await).0, [0, 0, 4, 0, 0]);
+    Ok(())
+}
+
+/// Rows of tables that a store lacks, or that are no tables of rows that refer to a session, are left out and counted.
+pub async fn rows_without_a_table_are_left_out(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    made(&*store, "a", 0).await;
+    let row = |table: &str| TableRow {
+        table: table.to_owned(),
+        values: [("session_id", Scalar::Text("a".to_owned())), ("id", Scalar::Integer(1))].into_iter().collect(),
+    };
+    let rows = [row("no \"such\" table"), row("no \"such\" table"), row("messages"), row("hx_tag")];
+    let left = |table: &str, rows| LeftOut { table: table.to_owned(), column: None, rows };
+    let expect = [left("no \"such\" table", 2), left("messages", 1), left("hx_tag", 1)];
+    assert_eq!(store.import_rows(&id("a"), &rows).await?, expect);
+    assert_eq!(store.import_rows(&id("a"), &[]).await?, []);
+    assert!(transcript(&*store, &id("a")).await.is_empty() && store.tags().await?.is_empty());
+    assert!(matches!(store.import_rows(&id("absent"), &rows).await, Err(StoreError::NotFound(_))));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! How an agent was used.
+//! Usage of an agent.
 
 use crate::fixture::{assistant, at, calls, id, made, new_session, request, source, title, user};
 use crate::listing::{family, used};
@@ -10,7 +10,7 @@ use hermes_session::{
 };
 use std::collections::BTreeMap;
 
-/// Everything.
+/// Returns a request for everything.
 fn all() -> InsightsRequest {
     InsightsRequest::since(at(-1_000))
 }
@@ -24,7 +24,7 @@ fn notable(told: &Insights, distinction: Distinction) -> Option<(&str, Option<&s
     found.map(|notable| (notable.id.as_str(), notable.title.as_deref(), notable.started_at, notable.value))
 }
 
-/// A conversation that was compressed, with delegates, is one; so is a branch of it. Deleted ones are none.
+/// A compressed conversation with delegates counts once, and so does a branch of it. Deleted ones do not count.
 pub async fn a_conversation_counts_once(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     assert_eq!(store.insights(&all()).await?, Insights::default());
@@ -34,7 +34,7 @@ pub async fn a_conversation_counts_once(setup: Setup) -> CaseResult {
     let told = store.insights(&all()).await?;
     assert_eq!((told.total.conversations, told.total.sessions), (2, 6));
     assert_eq!(told.starts, [at(0), at(40)]);
-    // Delegates have a source of their own, and count with the conversation that they work for.
+    // Delegates have a source of their own, and count towards the conversation that sent them.
     let sources: Vec<_> = told.sources.iter().map(|(source, tally)| (source.as_str(), tally.conversations)).collect();
     assert_eq!(sources, [("telegram", 2)]);
     let models: Vec<_> = told
@@ -49,13 +49,13 @@ pub async fn a_conversation_counts_once(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Sessions count by their own start, and conversations by the source that they started with.
+/// Sessions count by their own start, and conversations by the source of their first session.
 pub async fn only_what_was_asked_for(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
     made(&*store, "other", 18).await;
     let told = store.insights(&since(15)).await?;
-    // The conversation went on within the span: `d2` started at 15, `c2` at 20.
+    // The conversation continued within the span: `d2` started at 15, `c2` at 20.
     assert_eq!((told.total.conversations, told.total.sessions), (3, 4));
     assert_eq!(told.starts, [at(15), at(18), at(40)]);
     assert_eq!((told.total.usage.input_tokens, told.total.messages.user), (0, 1));
@@ -64,7 +64,7 @@ pub async fn only_what_was_asked_for(setup: Setup) -> CaseResult {
     assert_eq!((told.total.conversations, told.total.sessions), (2, 6));
     let told = store.insights(&by_source("cli")).await?;
     assert_eq!((told.total.conversations, told.total.sessions, told.tools.len()), (1, 1, 0));
-    // As it is spelled, to the last blank.
+    // Sources match exactly, including trailing blanks.
     for nobody in ["delegate", "CLI", "cli "] {
         assert_eq!(store.insights(&by_source(nobody)).await?, Insights::default(), "{nobody:?}");
     }
@@ -79,7 +79,7 @@ pub async fn only_what_was_asked_for(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A use is a call or a result, whichever there are more of; skills are told by the arguments of two tools.
+/// The number of uses is the maximum of calls and results; skills are identified by the arguments of two tools.
 pub async fn tools_and_skills_are_counted(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "s", 0).await;
@@ -101,7 +101,7 @@ pub async fn tools_and_skills_are_counted(setup: Setup) -> CaseResult {
         skill("skill_manage", r#"{"name": "pdf"}"#).said_at(at(20)),
         skill("skill_view", r#""{\"name\": \"日本 <b>\"}""#).said_at(at(10)),
         skill("skill_view", r#""no object""#),
-        // Only the model calls tools, and only tools have results.
+        // Only the assistant calls tools, and only tools have results.
         MessageBody { tool_calls: calls(r#"[{"name": "x"}]"#).body.tool_calls, ..MessageBody::empty(Role::User) }
             .into(),
         MessageBody { tool_name: Some("y".into()), ..MessageBody::empty(Role::Assistant) }.into(),
@@ -134,8 +134,8 @@ pub async fn tools_and_skills_are_counted(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What was billed comes before the estimate; a price that nobody knows is none. Time is that of the chain, ended or not.
-pub async fn cost_and_time_are_told(setup: Setup) -> CaseResult {
+/// Billed cost takes precedence over the estimate; an unknown price is `None`. Time is that of the chain, ended or not.
+pub async fn cost_and_time_are_reported(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let with = |status: &str, estimate: Option<f64>, billed: Option<f64>| UsageUpdate {
         estimated_cost_usd: estimate,
@@ -165,7 +165,8 @@ pub async fn cost_and_time_are_told(setup: Setup) -> CaseResult {
     assert_eq!(told.time, TimeSpent::default());
     assert_eq!(notable(&told, Distinction::Longest), None);
     assert_eq!(notable(&told, Distinction::Cost), Some(("a", None, at(0), 0.5)));
-    // 10 s until it was compressed, 4 s more until the last message; what a delegate and its continuation take is not added.
+    // 10 s until it was compressed, 4 s more until the last message; the time of a delegate and its continuation is not
+    // added.
     made(&*store, "root", 100).await;
     store.set_title(&id("root"), Some(&title("plan")), &request(100)).await?;
     store.create(&new_session("sent").child_of(id("root"), Relation::Delegate), &request(101)).await?;
@@ -179,7 +180,8 @@ pub async fn cost_and_time_are_told(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What a delegate was compressed into is no part of the conversation's own chain, also if the delegate was sent before the span.
+/// The continuation of a delegate is not part of the conversation's own chain, even if the delegate started before the
+/// span.
 pub async fn what_a_delegate_goes_on_with_adds_no_time(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "root", 0).await;
@@ -195,14 +197,14 @@ pub async fn what_a_delegate_goes_on_with_adds_no_time(setup: Setup) -> CaseResu
         assert_eq!(told.time, TimeSpent { conversations: 1, seconds: root + at(22).since(at(21)) }, "{from}");
         assert_eq!(notable(&told, Distinction::Longest).map(|told| told.0), Some("next"), "{from}");
     }
-    // Nothing but the delegate's chain is within the span.
+    // Only the delegate's chain is within the span.
     let told = store.insights(&since(25)).await?;
     assert_eq!((told.total.conversations, told.total.sessions, told.time), (1, 1, TimeSpent::default()));
     assert_eq!(notable(&told, Distinction::Messages).map(|told| told.0), Some("root"));
     Ok(())
 }
 
-/// A branch has what was said before it as a copy: it counts where it was said.
+/// A branch starts with copies of earlier messages: they count only in the original session.
 pub async fn a_copy_is_not_counted_again(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "s", 0).await;
@@ -215,14 +217,14 @@ pub async fn a_copy_is_not_counted_again(setup: Setup) -> CaseResult {
     assert_eq!(told.total.messages, MessageCounts { user: 2, assistant: 1, tool: 1, other: 0 });
     assert_eq!((told.total.conversations, told.total.tool_calls), (2, 1));
     assert_eq!(told.tools, BTreeMap::from([("ls".to_owned(), ToolUse { calls: 1, results: 1 })]));
-    // A continuation may be told of earlier times, and is no copy.
+    // The first messages of a continuation may have earlier times, and are not copies.
     let old = user("old").said_at(at(-5));
     store.split(&id("b"), &NewChild::new(id("c")), &[old], &request(20)).await?;
     assert_eq!(store.insights(&all()).await?.total.messages.user, 3);
     Ok(())
 }
 
-/// A compressed context starts with copies of what was said before: they count where they were said.
+/// A compressed context starts with copies of earlier messages: they count only in the original session.
 pub async fn what_a_compression_copied_is_not_counted_again(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "s", 0).await;
@@ -240,10 +242,10 @@ pub async fn what_a_compression_copied_is_not_counted_again(setup: Setup) -> Cas
     store.append(&id("s"), &whole, &request(1)).await?;
     let once = MessageCounts { user: 3, assistant: 3, tool: 1, other: 0 };
     assert_eq!(store.insights(&all()).await?.total.messages, once);
-    // The agent trims what it keeps, and gives it the time of the copying.
+    // The agent trims the messages it keeps, and gives them the time of the copy.
     let second = [&head[..], &[summary("one")], &[assistant(" done\n"), user("yes"), skill("2")]].concat();
     store.split(&id("s"), &NewChild::new(id("a")), &second, &request(10)).await?;
-    // Nothing was said in between, and a copy of all that there was.
+    // A session without messages, then a copy of all previous messages.
     store.split(&id("a"), &NewChild::new(id("c")), &[], &request(20)).await?;
     store.split(&id("c"), &NewChild::new(id("b")), &second, &request(30)).await?;
     let third = [summary("two"), skill("2"), result("2", "x"), user("yes"), user("yes")];
@@ -254,14 +256,14 @@ pub async fn what_a_compression_copied_is_not_counted_again(setup: Setup) -> Cas
     assert_eq!(told.tools, BTreeMap::from([("skill_view".to_owned(), ToolUse { calls: 2, results: 2 })]));
     assert_eq!(told.skills["pdf"], SkillUse { loads: 2, edits: 0, last_used: Some(at(10)) });
     assert_eq!(notable(&told, Distinction::Messages).map(|told| (told.0, told.3)), Some(("z", 13.0)));
-    // What was copied from before the span was said before the span.
+    // A copy of a message from before the span belongs before the span.
     let told = store.insights(&since(40)).await?;
     assert_eq!(told.total.messages, MessageCounts { user: 3, assistant: 0, tool: 1, other: 0 });
     assert_eq!((told.total.tool_calls, told.tools["skill_view"]), (0, ToolUse { calls: 0, results: 1 }));
     Ok(())
 }
 
-/// More calls than a page of any provider has, over more sessions than it asks for at once.
+/// More calls than a page of any provider, over more sessions than a provider queries at once.
 pub async fn many_calls_are_all_counted(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let some: Vec<NewMessage> = (0..1_100).map(|_| calls(r#"[{"function": {"name": "ls"}}]"#)).collect();

@@ -1,8 +1,8 @@
-//! What a session store promises, as a list of named cases that any provider can be run against.
+//! The contract of a session store, as a list of named cases that any provider can be run against.
 //!
-//! A provider is done when it passes; a bug found in one provider becomes a case for all.
-//! [`ModelStore`] passes as well: it is the contract as plain maps, and what random operations
-//! ([`property`]) are compared with.
+//! A provider is finished when it passes all of them; a bug found in one provider becomes a case for all.
+//! [`ModelStore`] passes too: it implements the contract with plain maps, and is the reference for random operations
+//! ([`property`]).
 
 #![warn(missing_docs)]
 #![expect(clippy::unwrap_used, reason = "a case that panics is a case that fails")]
@@ -17,6 +17,7 @@ pub mod property;
 pub mod questions;
 pub mod servers;
 
+pub mod archive;
 pub mod concurrency;
 pub mod deletion;
 pub mod functions;
@@ -31,6 +32,7 @@ pub mod meta;
 pub mod ordering;
 pub mod pieces;
 pub mod pins_and_tags;
+pub mod recorded;
 pub mod requests;
 pub mod scope;
 pub mod search;
@@ -54,26 +56,26 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a case may take before it counts as hanging.
+/// Time after which a case counts as hanging.
 const DEADLINE: Duration = Duration::from_secs(120);
 
 /// Opens the stores that cases run on.
 #[async_trait]
 pub trait Harness: Send + Sync {
-    /// The provider, as [`hermes_session::StoreStatus::provider`] tells it.
+    /// Returns the provider, as in [`hermes_session::StoreStatus::provider`].
     fn provider(&self) -> &'static str;
 
-    /// Opens the store of this name, empty when it is opened first. The same name twice is two handles on the same
-    /// data. Names are made of `[a-z0-9_-]`.
+    /// Opens the store of this name, which is empty when it is first opened. Opening a name twice gives two handles on
+    /// the same data. Names consist of `[a-z0-9_-]`.
     async fn open(&self, name: &str) -> Arc<dyn Store>;
 
-    /// Opens it such that nothing is done unasked, where a provider does anything.
+    /// Opens it without background work, where a provider does any.
     async fn open_idle(&self, name: &str) -> Arc<dyn Store> {
         self.open(name).await
     }
 }
 
-/// What a case is given: stores of its own.
+/// The environment of a case: stores of its own.
 #[derive(Clone)]
 pub struct Setup {
     harness: Arc<dyn Harness>,
@@ -86,36 +88,36 @@ impl Setup {
         Self { harness, name: case.replace("::", "-") }
     }
 
-    /// A handle on the case's store; each call gives another one on the same data.
+    /// Returns a handle on the case's store; each call opens another one on the same data.
     pub async fn store(&self) -> Arc<dyn Store> {
         self.harness.open(&self.name).await
     }
 
-    /// A handle that does nothing unasked: what was written stays unindexed until somebody asks for upkeep.
+    /// Returns a handle without background work: messages stay unindexed until upkeep is called.
     pub async fn idle_store(&self, name: &str) -> Arc<dyn Store> {
         self.harness.open_idle(&format!("{}-{name}", self.name)).await
     }
 
-    /// A handle on a second store of the case.
+    /// Returns a handle on a second store of the case.
     pub async fn store_named(&self, name: &str) -> Arc<dyn Store> {
         self.harness.open(&format!("{}-{name}", self.name)).await
     }
 
-    /// The provider the case runs on.
+    /// Returns the provider the case runs on.
     pub fn provider(&self) -> &'static str {
         self.harness.provider()
     }
 }
 
-/// How a case ends: an error that it did not expect fails it, and so does a panic.
+/// Result of a case. It fails on an unexpected error or a panic.
 pub type CaseResult = Result<(), StoreError>;
 
-/// A named promise.
+/// A case: a named promise of the contract.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
     /// Its module and function.
     pub name: &'static str,
-    /// Tries the promise.
+    /// Checks the promise.
     pub run: fn(Setup) -> Pin<Box<dyn Future<Output = CaseResult> + Send>>,
 }
 
@@ -136,13 +138,13 @@ pub fn run(harness: impl Harness + 'static) -> ! {
         trials.push(Trial::test(name, runner).with_kind(harness.provider()));
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
-    // Leaving the process drops nothing by itself, and a harness may own servers and folders.
+    // Exiting the process drops nothing, and a harness may own servers and folders.
     drop(runtime);
     drop(harness);
     conclusion.exit()
 }
 
-/// Tries something with random input on a provider.
+/// Checks a property with random input on a provider.
 type Property = fn(&Arc<dyn Harness>, &tokio::runtime::Handle) -> Result<(), String>;
 
 fn trial(case: Case, harness: Arc<dyn Harness>, runtime: tokio::runtime::Handle) -> Trial {

@@ -1,4 +1,4 @@
-//! Lists: what a row stands for, which rows there are, and how they are counted. Their order is in `ordering`.
+//! Lists: the content of rows, which rows there are, and counts. Their order is tested in `ordering`.
 
 use crate::fixture::{assistant, at, calls, id, made, new_session, request, row_ids, source, structured, title, user};
 use crate::ordering::crowd;
@@ -21,7 +21,7 @@ pub(crate) fn used(input: i64, cost: f64, provider: &str) -> UsageUpdate {
     }
 }
 
-/// A conversation of three sessions and two delegates, and a branch of it.
+/// Creates a conversation of three sessions and two delegates, and a branch of it.
 pub(crate) async fn family(store: &dyn Maintenance) -> Result<(), StoreError> {
     let root = NewSession {
         user_id: Some("u".into()),
@@ -75,6 +75,7 @@ fn conversation_row() -> SessionSummary {
         preview: "fix the build".into(),
         pinned_at: None,
         tags: Vec::new(),
+        is_archived: false,
     }
 }
 
@@ -101,7 +102,7 @@ fn branch_row() -> SessionSummary {
     }
 }
 
-/// A compressed chain and its delegates are one row, made of root, tip and sum.
+/// A compressed chain and its delegates are one row, combined from root, tip and sums.
 pub async fn a_conversation_is_one_row(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -110,7 +111,7 @@ pub async fn a_conversation_is_one_row(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// In the view of sessions every session is a row that tells of nothing but itself.
+/// In the view of sessions every session is a row with only its own data.
 pub async fn every_session_by_itself(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -158,7 +159,8 @@ pub async fn every_session_by_itself(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The work of a delegate counts as activity of its conversation, which its own row does not say.
+/// The last activity of a session is the newest time of its messages, or its start if that is later. Nothing else
+/// counts.
 pub async fn last_activity(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let active = async |name: &str| {
@@ -183,7 +185,7 @@ pub async fn last_activity(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The preview is the first thing the person said that is not blank, on one line, cut with dots.
+/// The preview is the first message of the user that is not blank, on one line, cut with dots.
 pub async fn previews(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let preview = async |name: &str, messages: &[NewMessage]| {
@@ -205,7 +207,7 @@ pub async fn previews(setup: Setup) -> CaseResult {
     assert_eq!(preview("memory", &[user("<memory-context>\nx\n</memory-context>\nhi")]).await, "hi");
     assert_eq!(preview("surrogate", &[parts(r#""a\ud800""#)]).await, "a\u{fffd}");
     assert_eq!(preview("long", &[user(&"é".repeat(121))]).await, format!("{}...", "é".repeat(117)));
-    // What comes later, and what takes its place.
+    // A later message, and a replacement.
     store.append(&id("none"), &[user("late")], &request(1)).await?;
     store.replace(&id("first"), &[user("new")], &request(1)).await?;
     store.replace(&id("order"), &[], &request(1)).await?;
@@ -216,7 +218,7 @@ pub async fn previews(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A conversation without anything said in its first session shows what was said in its tip.
+/// The preview of a conversation without messages in its first session comes from its tip.
 pub async fn the_preview_of_a_conversation(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "root", 0).await;
@@ -228,7 +230,7 @@ pub async fn the_preview_of_a_conversation(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Each part of a filter, alone and together; a conversation is judged by its first session and its own activity.
+/// Each part of a filter, alone and combined; a conversation is filtered by its first session and its own activity.
 pub async fn filters(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -257,8 +259,11 @@ pub async fn filters(setup: Setup) -> CaseResult {
         (SessionFilter { active_since: Some(at(9)), active_before: Some(at(9)), ..plain() }, "", ""),
         (SessionFilter { model: Some("big".into()), ..plain() }, "b", "b c1 root"),
         (SessionFilter { model: Some("small".into()), ..plain() }, "root", "c2"),
-        (SessionFilter { model: Some("Small".into()), ..plain() }, "", ""),
-        (SessionFilter { model: Some(String::new()), ..plain() }, "", ""),
+        (SessionFilter { model: Some("MAL".into()), ..plain() }, "root", "c2"),
+        (SessionFilter { model: Some("smaller".into()), ..plain() }, "", ""),
+        (SessionFilter { model: Some("%".into()), ..plain() }, "", ""),
+        (SessionFilter { model: Some("b_g".into()), ..plain() }, "", ""),
+        (SessionFilter { model: Some(String::new()), ..plain() }, "root b", "b c2 c1 root"),
         (SessionFilter { title: Some("BUILD".into()), ..plain() }, "root b", "b c2 c1 root"),
         (SessionFilter { title: Some("ld #3".into()), ..plain() }, "root", "c2"),
         (SessionFilter { title: Some("%".into()), ..plain() }, "", ""),
@@ -292,7 +297,7 @@ pub async fn filters(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The counts are those of the lists, for every filter.
+/// Counts match the lists, for every filter.
 pub async fn counts_match_the_list(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     assert_eq!(store.counts(&SessionFilter::default()).await?, Counts::default());
@@ -308,7 +313,7 @@ pub async fn counts_match_the_list(setup: Setup) -> CaseResult {
         SessionFilter { user_id: Some("u".into()), ..plain() },
         SessionFilter { active_since: Some(at(20)), ..plain() },
         SessionFilter { active_before: Some(at(50)), exclude_sources: vec![source("delegate")], ..plain() },
-        SessionFilter { model: Some("big".into()), ..plain() },
+        SessionFilter { model: Some("BI".into()), ..plain() },
         SessionFilter { title: Some("BUILD".into()), active_since: Some(at(10)), ..plain() },
     ] {
         let rows = async |view| {

@@ -1,4 +1,4 @@
-//! What keeps a store in order.
+//! Deletion, statistics, upkeep, verification and backup.
 
 use crate::fixture::{
     assert_not_found, at, calls, conflict, id, ids, keyed, made, new_session, request, source, stored, texts, title,
@@ -14,13 +14,13 @@ use hermes_session::{
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-/// root → c1 → c2, a delegate of each of the first two, one of them compressed; a branch of c1 with a continuation and
-/// a delegate; a stranger. Every session has one message.
+/// Creates root → c1 → c2, a delegate of each of the first two, one of them compressed; a branch of c1 with a
+/// continuation and a delegate; an unrelated session. Every session has one message.
 async fn family(store: &dyn Maintenance) -> Result<(), StoreError> {
     kin(store, true).await
 }
 
-/// The same, with or without the delegate that is compressed.
+/// Creates the same family, with or without the delegate that is compressed.
 async fn kin(store: &dyn Maintenance, is_sent: bool) -> Result<(), StoreError> {
     made(store, "stranger", 0).await;
     made(store, "root", 0).await;
@@ -43,7 +43,7 @@ async fn kin(store: &dyn Maintenance, is_sent: bool) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// From whichever member, the whole conversation goes: chain, delegates, messages, titles.
+/// Naming any member deletes the whole conversation: chain, delegates, messages, titles.
 pub async fn a_conversation_goes_as_a_whole(setup: Setup) -> CaseResult {
     for member in ["root", "c1", "c2", "d1", "d2", "d2b"] {
         let store = setup.store_named(member).await;
@@ -62,7 +62,7 @@ pub async fn a_conversation_goes_as_a_whole(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Branches of what is deleted stay, as conversations without a parent.
+/// Branches of a deleted conversation stay, as conversations without a parent.
 pub async fn branches_stay(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -81,7 +81,7 @@ pub async fn branches_stay(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Deleting a branch leaves what it came from, which can still be carried on.
+/// Deleting a branch leaves its origin, which can still be continued.
 pub async fn a_branch_goes_alone(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -97,14 +97,15 @@ pub async fn a_branch_goes_alone(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A delegate goes with what carries it on and what it sent itself; the conversation that sent it is as if it never had.
+/// A delegate is deleted with its continuations and its own delegates; the conversation that sent it looks as if it had
+/// never existed.
 pub async fn a_delegate_goes_alone(setup: Setup) -> CaseResult {
     let never = setup.store_named("never").await;
     kin(&*never, false).await?;
     for member in ["d2", "d2b"] {
         let store = setup.store_named(member).await;
         kin(&*store, true).await?;
-        // Later than anything else, so that the conversation was last active there.
+        // Later than anything else, so that it is the last activity of the conversation.
         store.append(&id("d2b"), &[user("needle")], &request(15)).await?;
         store.set_title(&id("d2b"), Some(&title("free")), &request(15)).await?;
         store.create(&new_session("deep").child_of(id("d2b"), Relation::Delegate), &request(16)).await?;
@@ -144,7 +145,7 @@ pub async fn a_delegate_goes_alone(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The sessions in which a word is found.
+/// Returns the sessions in which a word is found.
 async fn found(store: &(impl ConversationStore + ?Sized), word: &str) -> Result<Vec<SessionId>, StoreError> {
     let answer = store.search(&SearchRequest::new(Query::parse(word))).await?;
     let mut sessions: Vec<SessionId> = answer.hits.into_iter().map(|hit| hit.session).collect();
@@ -152,7 +153,8 @@ async fn found(store: &(impl ConversationStore + ?Sized), word: &str) -> Result<
     Ok(sessions)
 }
 
-/// Who names a session of a chain means the chain: first, middle and tip take the whole conversation, or the whole branch.
+/// Naming a session of a chain means the chain: first, middle and tip delete the whole conversation, or the whole
+/// branch.
 pub async fn a_chain_is_never_cut(setup: Setup) -> CaseResult {
     for (member, expected) in [
         ("root", Deleted { sessions: 6, messages: 8 }),
@@ -173,7 +175,8 @@ pub async fn a_chain_is_never_cut(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// One session goes; what comes from it stays, each as a conversation without a parent, with what comes from that one.
+/// A single session is deleted; each of its children stays, as a conversation without a parent, with its own
+/// descendants.
 pub async fn a_session_goes_alone(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -203,7 +206,8 @@ pub async fn a_session_goes_alone(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A session in the middle of a chain, at its end, or a delegate: what is left of the conversation is one, with its own tip and activity.
+/// After deleting a session in the middle of a chain, at its end, or a delegate, the rest is still one conversation,
+/// with its own tip and activity.
 pub async fn what_is_left_of_a_conversation_stays_one(setup: Setup) -> CaseResult {
     for (gone, expected) in [
         (
@@ -229,14 +233,14 @@ pub async fn what_is_left_of_a_conversation_stays_one(setup: Setup) -> CaseResul
         assert!(store.verify().await?.is_sound(), "{gone}");
     }
     let store = setup.store_named("c2").await;
-    // The end of the chain can be carried on again.
+    // The new end of the chain can be continued again.
     store.split(&id("c1"), &NewChild::new(id("c3")), &[user("c3")], &request(30)).await?;
     let rows = store.list(&ListRequest::default()).await?.rows;
     assert_eq!(rows.first().map(|row| (row.id.as_str(), row.segments)), Some(("c3", 6)));
     Ok(())
 }
 
-/// What was deleted leaves its ids, titles and keys to others.
+/// Ids, titles and keys of deleted sessions are free.
 pub async fn what_is_gone_can_be_made_again(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -255,7 +259,7 @@ pub async fn what_is_gone_can_be_made_again(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Each notice is one line of text, and asking does not use it up.
+/// Each notice is one line of text, and reading does not remove it.
 pub async fn notices_are_sentences(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let notices = store.notices();
@@ -264,7 +268,7 @@ pub async fn notices_are_sentences(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A store names its provider, its version, its place and its schema.
+/// A store reports its provider, version, location and schema.
 pub async fn it_says_what_it_is(setup: Setup) -> CaseResult {
     let status = setup.store().await.status().await?;
     assert_eq!(status.indexes, IndexHealth::Whole);
@@ -274,7 +278,7 @@ pub async fn it_says_what_it_is(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Every session counts by its source and its model, ended or not, shown by a list or not.
+/// Every session counts by its source and its model, ended or not, listed or not.
 pub async fn statistics_tell_of_every_session(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     assert_eq!(store.statistics().await?, Statistics::default());
@@ -313,21 +317,21 @@ pub async fn statistics_tell_of_every_session(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// No part is larger than the whole.
+/// The parts of the size add up to the total.
 pub async fn room_adds_up(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
-    // Words that no server packs into much less.
+    // Words that no server can compress much.
     let words: String = (1..20_000_u32).map(|number| format!("{:08x} ", number.wrapping_mul(0x9e37_79b1))).collect();
     store.append(&session, &[user(&words)], &request(1)).await?;
     let room = store.room().await?;
     assert_eq!(room.text() + room.indexes + room.free, room.bytes, "{room:?}");
-    // A store that keeps nothing on a disk can't tell.
+    // A store that keeps nothing on disk reports 0.
     assert!(room.bytes == 0 || room.text() > 100_000, "{room:?}");
     Ok(())
 }
 
-/// Upkeep changes nothing that can be seen, and comes to an end.
+/// Upkeep changes nothing visible, and ends.
 pub async fn upkeep_comes_to_an_end(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -342,7 +346,7 @@ pub async fn upkeep_comes_to_an_end(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Optimizing comes to an end, and what a store shows is what it was.
+/// Optimizing ends, and changes nothing visible.
 pub async fn optimizing_changes_nothing_that_can_be_seen(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -356,8 +360,8 @@ pub async fn optimizing_changes_nothing_that_can_be_seen(setup: Setup) -> CaseRe
     Ok(())
 }
 
-/// Indexes that are made anew are whole, with what was written and deleted meanwhile.
-pub async fn indexes_are_made_anew(setup: Setup) -> CaseResult {
+/// Rebuilt indexes are complete, including messages that were written and deleted meanwhile.
+pub async fn indexes_are_rebuilt(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let (kept, deleted) = (made(&*store, "kept", 0).await, made(&*store, "deleted", 0).await);
     for session in [&kept, &deleted] {
@@ -375,7 +379,7 @@ pub async fn indexes_are_made_anew(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Optimizes until that is done.
+/// Optimizes until it is done.
 async fn optimized(store: &dyn Maintenance) -> Result<(), StoreError> {
     for _ in 0..1_000 {
         if store.optimize().await? == Optimizing::Done {
@@ -385,7 +389,7 @@ async fn optimized(store: &dyn Maintenance) -> Result<(), StoreError> {
     panic!("optimizing does not end");
 }
 
-/// Everything that a store shows of itself.
+/// Returns everything that a store shows of itself.
 async fn picture(store: &dyn Maintenance) -> Result<String, StoreError> {
     let mut shown = Vec::new();
     for view in [View::Conversations, View::Sessions] {
@@ -399,7 +403,7 @@ async fn picture(store: &dyn Maintenance) -> Result<String, StoreError> {
     Ok(shown.join("\n"))
 }
 
-/// What only the contract's calls have written, they tell of.
+/// In a store that was written only through the contract, `foreign` reports nothing.
 pub async fn nothing_foreign_is_in_a_store_of_ours(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -410,7 +414,7 @@ pub async fn nothing_foreign_is_in_a_store_of_ours(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Whatever was written through the contract is sound, and looking through it changes nothing.
+/// A store that was written through the contract verifies as sound, and verifying changes nothing.
 pub async fn what_was_written_verifies_as_sound(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     assert!(store.verify().await?.is_sound(), "nothing is in it");
@@ -437,7 +441,7 @@ fn mode(path: &Path) -> u32 {
     std::fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
-/// A copy holds every session and message, is its owner's alone, and nothing else is left beside it.
+/// A backup holds every session and message, is readable by its owner only, and leaves no other file.
 pub async fn a_backup_holds_everything(setup: Setup) -> CaseResult {
     let (store, folder) = (setup.store().await, tempfile::tempdir().unwrap());
     family(&*store).await?;
@@ -452,7 +456,7 @@ pub async fn a_backup_holds_everything(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What is at the target stays as it is: a file, a folder, a link; so does a folder that is not there.
+/// A backup overwrites nothing: not a file, a folder or a link; and it does not create a missing folder.
 pub async fn a_backup_overwrites_nothing(setup: Setup) -> CaseResult {
     let (store, folder) = (setup.store().await, tempfile::tempdir().unwrap());
     family(&*store).await?;

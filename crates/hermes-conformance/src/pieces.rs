@@ -1,4 +1,4 @@
-//! Importing piece by piece: what a store does with each.
+//! Import in pieces: the handling of each piece.
 
 use crate::fixture::{
     assert_invalid, assert_not_found, at, calls, conflict, id, ids, keyed, made, request, row_ids, source, stored,
@@ -13,10 +13,10 @@ use hermes_session::{
 };
 use std::sync::Arc;
 
-/// More messages than any provider should take in one step.
+/// More messages than a provider should process in one step.
 const MESSAGES: usize = 2_500;
 
-/// A whole session with messages of these ids.
+/// Returns a whole session with messages of these ids.
 fn piece(name: &str, numbers: &[i64]) -> ImportPiece {
     let session = id(name);
     let message = |number: &i64| {
@@ -46,7 +46,7 @@ fn piece(name: &str, numbers: &[i64]) -> ImportPiece {
     ImportPiece { session, start: 0, messages: numbers.iter().map(message).collect(), is_last: true }
 }
 
-/// Sends a piece until all of it is taken: a step may take less. What became of it in the end.
+/// Sends a piece until all of it is accepted, because a step may accept only a part. Returns the final outcome.
 async fn sent(store: &dyn Maintenance, mut piece: ImportPiece) -> Imported {
     loop {
         match store.import(std::slice::from_ref(&piece)).await.unwrap().remove(0) {
@@ -62,7 +62,7 @@ async fn sent(store: &dyn Maintenance, mut piece: ImportPiece) -> Imported {
     }
 }
 
-/// A session without a parent gets one; it has one then.
+/// A session without a parent gets one, once.
 pub async fn a_link_is_made_once(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for name in ["a", "b", "c"] {
@@ -86,7 +86,8 @@ pub async fn a_link_is_made_once(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A session of many messages comes in pieces and is seen when it is whole, while others write; an import that was given up is begun anew.
+/// A session of many messages arrives in pieces and is visible when it is complete, while others write; an abandoned
+/// import is started again.
 pub async fn a_large_session_comes_as_a_whole(setup: Setup) -> CaseResult {
     let (from, to) = (setup.store().await, setup.store_named("copy").await);
     made(&*from, "large", 0).await;
@@ -94,7 +95,7 @@ pub async fn a_large_session_comes_as_a_whole(setup: Setup) -> CaseResult {
     from.append(&id("large"), &batch, &request(1)).await?;
     from.set_title(&id("large"), Some(&title("large")), &request(1)).await?;
     let text = exported(&*from).await?;
-    // The first part of an import that nobody ends.
+    // The first part of an import that is never finished.
     let whole = ImportPiece {
         session: stored(&*from, &id("large")).await,
         start: 0,
@@ -125,14 +126,14 @@ pub async fn a_large_session_comes_as_a_whole(setup: Setup) -> CaseResult {
     assert_eq!(texts(&*to, &id("large")).await, texts(&*from, &id("large")).await);
     assert_eq!(texts(&*to, &id("other")).await.len(), written);
     assert!(to.verify().await?.is_sound());
-    // A piece that does not fit to what is there changes nothing.
+    // A piece that does not match the existing session changes nothing.
     let (before, stray) = (exported(&*to).await?, ImportPiece { start: 5, ..whole.clone() });
     assert_eq!(to.import(&[whole, stray]).await?, [Imported::Exists, Imported::Exists]);
     assert_eq!(exported(&*to).await?, before);
     Ok(())
 }
 
-/// What is half imported gives way to whoever makes a session of that id.
+/// An incomplete import gives way to a session that is created with the same id.
 pub async fn half_an_import_is_in_nobodys_way(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = Session { title: Some("t".into()), ..piece("s", &[1]).session };
@@ -150,7 +151,7 @@ pub async fn half_an_import_is_in_nobodys_way(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A session that is made while one of its id comes has nothing of that, whoever was first.
+/// A session that is created while one with its id is imported contains nothing of the import, whichever was first.
 pub async fn made_while_it_comes(setup: Setup) -> CaseResult {
     let (one, other) = (setup.store().await, setup.store().await);
     for round in 0..20_i64 {
@@ -170,7 +171,7 @@ pub async fn made_while_it_comes(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Ids of messages are kept where they are free and rise; the order is kept always, and no id is given twice.
+/// Message ids are kept if they are free and ascending; the order is always kept, and no id is assigned twice.
 pub async fn ids_of_messages_are_kept_if_free(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let whole = Imported::Whole { title: None, parent: None };
@@ -204,7 +205,7 @@ pub async fn ids_of_messages_are_kept_if_free(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A key whose messages are gone stays free, also when their ids come back with an import.
+/// A key whose messages were deleted stays free, even when their ids come back with an import.
 pub async fn an_id_that_comes_back_revives_no_key(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -218,7 +219,8 @@ pub async fn an_id_that_comes_back_revives_no_key(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Two sessions that carry one on, as a foreign writer may have left them, both come; the later one is where it goes on, in any order.
+/// Two continuations of a session, as a foreign writer may have left them, are both imported; the later one is the tip,
+/// in any order.
 pub async fn two_continuations_may_come(setup: Setup) -> CaseResult {
     for order in [["a", "z"], ["z", "a"]] {
         let store = setup.store_named(order[0]).await;
@@ -241,8 +243,8 @@ pub async fn two_continuations_may_come(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A session that came with counters that are not its own is counted anew, once; one that counts right is left as it is.
-pub async fn what_was_counted_wrong_is_counted_anew(setup: Setup) -> CaseResult {
+/// A session that was imported with wrong counters is recounted once; correct counters are not changed.
+pub async fn wrong_counts_are_recounted(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let mut wrong = piece("wrong", &[1, 2, 3]);
     (wrong.session.message_count, wrong.session.tool_call_count) = (40, 7);

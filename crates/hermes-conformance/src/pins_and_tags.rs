@@ -1,4 +1,4 @@
-//! Pins and tags: whose they are, how they are asked for, what they keep, and where they go.
+//! Pins and tags: ownership, queries, retention, deletion and transfer.
 
 use crate::fixture::{assert_invalid, assert_not_found, at, conflict, id, keyed, made, new_session, request, user};
 use crate::import::{exported, imported};
@@ -31,7 +31,7 @@ async fn pin(store: &dyn ConversationStore, name: &str, seconds: i32) -> bool {
     store.set_pinned(&id(name), true, &request(seconds)).await.unwrap()
 }
 
-/// A chain of two with a delegate, and a branch from it.
+/// Creates a chain of two with a delegate, and a branch of it.
 async fn family(store: &dyn Maintenance) -> Result<(), StoreError> {
     made(store, "root", 0).await;
     store.append(&id("root"), &[user("hello")], &request(1)).await?;
@@ -41,13 +41,13 @@ async fn family(store: &dyn Maintenance) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What each row of a list tells of pins and tags, by the session that the row is named by.
+/// Returns the pins and tags of each row of a list, by the id of the row.
 async fn shown(store: &dyn Maintenance, view: View) -> Result<BTreeMap<String, PinAndTags>, StoreError> {
     let rows = store.list(&ListRequest { view, ..ListRequest::default() }).await?.rows;
     Ok(rows.into_iter().map(|row| (row.id.to_string(), PinAndTags::of_row(&row))).collect())
 }
 
-/// A conversation is pinned once, keeps the time of it to the bit, and is unpinned once.
+/// A conversation is pinned once, keeps the exact time, and is unpinned once.
 pub async fn pinned_and_unpinned(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "s", 0).await;
@@ -66,7 +66,8 @@ pub async fn pinned_and_unpinned(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Tags are a set, in the order of their bytes; what is removed goes first. All tags in use are told with how often they are.
+/// Tags are a set, in the order of their bytes; removals are applied first. All tags in use are returned with their
+/// counts.
 pub async fn tags_come_and_go(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "a", 0).await;
@@ -87,7 +88,7 @@ pub async fn tags_come_and_go(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A conversation has so many tags and no more, and a change that would bring more changes nothing.
+/// The number of tags is limited, and a change that would exceed the limit changes nothing.
 pub async fn too_many_tags_are_refused(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "s", 0).await;
@@ -105,7 +106,7 @@ pub async fn too_many_tags_are_refused(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Whichever session of a conversation is named, its pins and tags are the same ones; every row of it tells them.
+/// Naming any session of a conversation gives the same pins and tags; every row of it shows them.
 pub async fn found_from_any_session(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -126,7 +127,7 @@ pub async fn found_from_any_session(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A conversation that is carried on keeps its pins and tags.
+/// A conversation that is continued keeps its pins and tags.
 pub async fn a_continuation_keeps_them(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "root", 0).await;
@@ -142,7 +143,7 @@ pub async fn a_continuation_keeps_them(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A branch is a conversation of its own: it starts without pins and tags, and its own change nothing elsewhere.
+/// A branch is a separate conversation: it starts without pins and tags, and its own do not affect others.
 pub async fn a_branch_starts_without(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "root", 0).await;
@@ -156,7 +157,7 @@ pub async fn a_branch_starts_without(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A request that is sent again answers the same and does nothing; with other content its key is taken.
+/// A repeated request returns the same answer and does nothing; with other content its key is refused.
 pub async fn keys_repeat(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "s", 0).await;
@@ -177,7 +178,7 @@ pub async fn keys_repeat(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Lists and counts admit the same, in every view and every order, page by page.
+/// Lists and counts apply filters alike, in every view and order, page by page.
 pub async fn filters_agree(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -221,7 +222,7 @@ pub async fn filters_agree(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The rows of a list, a few at a time: each with the conversation it is of.
+/// Returns the rows of a list, read in small pages, each with its conversation.
 async fn paged(
     store: &dyn Store,
     view: View,
@@ -244,7 +245,7 @@ async fn paged(
     }
 }
 
-/// What is pinned is in no plan and is never pruned, also if it was pinned when the plan was made already.
+/// A pinned conversation is in no plan and is never pruned, whether it was pinned before or after planning.
 pub async fn pruning_keeps_what_is_pinned(setup: Setup) -> CaseResult {
     const LATER: f64 = 100.0 * 86_400.0;
     let store = setup.store().await;
@@ -259,7 +260,7 @@ pub async fn pruning_keeps_what_is_pinned(setup: Setup) -> CaseResult {
     pin(&*store, "tip", 6).await;
     pin(&*store, "unpinned", 6).await;
     let policy = RetentionPolicy::new(90.0, None).unwrap();
-    let Plan { candidates, pinned } = plan_all(&*store, &policy, at(LATER)).await?;
+    let Plan { candidates, pinned, .. } = plan_all(&*store, &policy, at(LATER)).await?;
     let planned: Vec<SessionId> = candidates.into_iter().map(|candidate| candidate.conversation).collect();
     assert_eq!((planned.clone(), pinned), (["old", "planned", "branch"].map(id).to_vec(), 2));
     pin(&*store, "planned", 7).await;
@@ -277,7 +278,7 @@ pub async fn pruning_keeps_what_is_pinned(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A conversation takes its pins and tags with it: neither an id that comes back nor what branched from it has them.
+/// Pins and tags are deleted with their conversation: neither a reused id nor a branch has them.
 pub async fn what_is_gone_has_none(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -290,7 +291,7 @@ pub async fn what_is_gone_has_none(setup: Setup) -> CaseResult {
         assert_eq!(pins_and_tags::of(&*store, &id(name)).await?, PinAndTags::default(), "{name}");
     }
     assert_eq!(pins_and_tags::all(&*store).await?, BTreeMap::new());
-    // A delegate that goes alone leaves the pins and tags of its conversation.
+    // Deleting a delegate alone keeps the pins and tags of its conversation.
     store.create(&new_session("helper").child_of(id("root"), Relation::Delegate), &request(8)).await?;
     tag(&*store, "helper", &["home"]).await;
     store.delete(&id("helper"), DeleteExtent::Chain, &request(9)).await?;
@@ -299,7 +300,7 @@ pub async fn what_is_gone_has_none(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What comes back from the trash has the pins and tags it had, though its ids were without any meanwhile.
+/// A conversation restored from the trash has its pins and tags, although its ids had none meanwhile.
 pub async fn come_back_from_the_trash(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -317,7 +318,7 @@ pub async fn come_back_from_the_trash(setup: Setup) -> CaseResult {
     store.trash_chain(&id("helper"), at(100), &request(8)).await?;
     store.restore(&id("helper"), &request(9)).await?;
     assert_eq!(pins_and_tags::all(&*store).await?.len(), 1);
-    // What had none comes back without.
+    // A conversation without any is restored without any.
     store.set_pinned(&id("root"), false, &request(10)).await?;
     store.change_tags(&id("root"), &[], &had.tags, &request(11)).await?;
     store.trash_chain(&id("root"), at(100), &request(12)).await?;
@@ -327,7 +328,7 @@ pub async fn come_back_from_the_trash(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Pins and tags from outside are added to what is there, once; what is there stays.
+/// Imported pins and tags are added to existing ones, once; existing ones stay.
 pub async fn come_from_outside(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for name in ["a", "b", "c"] {
@@ -353,7 +354,8 @@ pub async fn come_from_outside(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// An export holds the pins and tags of each conversation once, on the line of its first session, and an import brings them back.
+/// An export holds the pins and tags of each conversation once, on the line of its first session, and an import
+/// restores them.
 pub async fn an_export_carries_them(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -373,14 +375,14 @@ pub async fn an_export_carries_them(setup: Setup) -> CaseResult {
     assert_eq!((report.sessions, report.findings.len()), (5, 0), "{report:?}");
     assert_eq!(pins_and_tags::all(&*other).await?, all);
     assert!(exported(&*other).await? == text);
-    // What was lost on the way comes when it is run again.
+    // Missing ones are restored when the import is repeated.
     other.set_pinned(&id("root"), false, &request(6)).await?;
     assert_eq!(imported(&*other, &text).await.skipped, 5);
     assert_eq!(pins_and_tags::all(&*other).await?, all);
     Ok(())
 }
 
-/// A transfer brings pins and tags, the second time nothing, and its proof tells what is missing.
+/// A transfer copies pins and tags, a second one nothing, and its proof reports missing ones.
 pub async fn a_transfer_carries_them(setup: Setup) -> CaseResult {
     let (first, store, last) = (ModelStore::new(), setup.store().await, ModelStore::new());
     family(&first).await?;

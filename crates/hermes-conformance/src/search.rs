@@ -1,4 +1,4 @@
-//! Search: what is found, in what order, and how it is shown; the same whether indexes know a message or not.
+//! Search: matches, order and presentation; the same whether or not a message is indexed.
 
 mod filters;
 mod found;
@@ -14,7 +14,7 @@ pub use filters::{
 pub use found::{as_written, behind_escapes_and_in_parts, gone_is_gone, operators_bind_as_they_should};
 pub use large::{a_session_of_twenty_thousand, ten_megabytes};
 pub use natural::natural_questions;
-pub use order::{absence_is_told_newest_first, newest_first, whole_words_before_pieces};
+pub use order::{absence_is_reported_newest_first, newest_first, whole_words_before_pieces};
 pub use paging::{by_cursor_and_by_offset, relaxed_pages, while_indexes_catch_up, while_others_write};
 pub use results::{a_hit_tells_where_it_is, neighbours, nothing_wanted, relaxed_only_if_nothing_matches, snippets};
 
@@ -23,22 +23,22 @@ use hermes_session::search::{Hit, Query, SearchRequest};
 use hermes_session::{MessageId, Optimizing, PageRequest, Store, StoreError};
 use std::time::Duration;
 
-/// What indexes know when a store is asked.
+/// All states of the indexes in which a store is queried.
 pub(crate) const MOMENTS: [Moment; 3] = [Moment::Unindexed, Moment::Indexed, Moment::Anew];
 
-/// How much indexes know.
+/// State of the indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// Nothing yet.
+    /// Nothing is indexed yet.
     Unindexed,
-    /// All there is.
+    /// Everything is indexed.
     Indexed,
-    /// All there is, made anew.
+    /// Everything is indexed, after a rebuild.
     Anew,
 }
 
 impl Moment {
-    /// Brings a store there, which does nothing unasked.
+    /// Brings a store without background work into this state.
     pub(crate) async fn come(self, store: &dyn Store) -> Result<(), StoreError> {
         if self == Self::Anew {
             store.rebuild_indexes().await?;
@@ -51,7 +51,7 @@ impl Moment {
     }
 }
 
-/// A question for what matches as it is written, in pages of a hundred, without hurry.
+/// Returns an exact search request, with pages of a hundred hits and a long timeout.
 pub(crate) fn question(text: &str) -> SearchRequest {
     SearchRequest {
         page: PageRequest::first(100),
@@ -61,14 +61,14 @@ pub(crate) fn question(text: &str) -> SearchRequest {
     }
 }
 
-/// The first page of an answer, which nothing may have cut short.
+/// Returns the first page of an answer, which must not be partial.
 pub(crate) async fn asked(store: &dyn Store, request: &SearchRequest) -> Result<Vec<Hit>, StoreError> {
     let answer = store.search(request).await?;
     assert!(!answer.served.is_partial, "{:?}", answer.served);
     Ok(answer.hits)
 }
 
-/// Which of the messages are found, by their places, in the order of the answer.
+/// Returns the indexes of the messages that are found, in the order of the answer.
 async fn places(store: &dyn Store, request: &SearchRequest, said: &[MessageId]) -> Result<Vec<usize>, StoreError> {
     let hits = asked(store, request).await?;
     let place = |hit: &Hit| said.iter().position(|id| *id == hit.message).unwrap();

@@ -1,4 +1,4 @@
-//! Topics of chats, and the sessions they lead to.
+//! Topics of chats, and the sessions they are bound to.
 
 use crate::fixture::{at, id, made, new_session, request};
 use crate::{CaseResult, Setup};
@@ -36,7 +36,7 @@ fn rows(modes: Vec<TopicMode>, bindings: Vec<TopicBinding>) -> Topics {
     Topics { modes, bindings, unreadable: Vec::new() }
 }
 
-/// Every column comes back, in order; the same again changes nothing.
+/// Every column comes back, in order; repeating the import changes nothing.
 pub async fn come_and_come_back(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     assert_eq!(store.topics().await?, Topics::default());
@@ -73,8 +73,8 @@ pub async fn come_and_come_back(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What is in the way stays as it is and is told, and the rest is taken.
-pub async fn what_cannot_be_taken_is_told(setup: Setup) -> CaseResult {
+/// A conflicting row stays and is reported, and the rest is imported.
+pub async fn topics_that_cannot_be_imported_are_reported(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for name in ["a", "b", "c"] {
         made(&*store, name, 0).await;
@@ -96,13 +96,13 @@ pub async fn what_cannot_be_taken_is_told(setup: Setup) -> CaseResult {
     let left: Vec<(&str, Option<&str>, &str)> =
         told.left.iter().map(|left| (left.chat_id.as_str(), left.thread_id.as_deref(), left.why.as_str())).collect();
     let expected = [
-        ("1", None, "the chat is there with other settings"),
+        ("1", None, "the chat already exists with other settings"),
         ("N\0L", None, "its chat_id holds a NUL character"),
-        ("1", Some("1"), "the topic leads to session a there, or is kept up otherwise"),
-        ("1", Some("2"), "its session a is bound to thread 1 of chat 1 already"),
-        ("1", Some("3"), "its session nobody is not there"),
+        ("1", Some("1"), "the topic is already linked to session a, or has other settings"),
+        ("1", Some("2"), "its session a is already linked to thread 1 of chat 1"),
+        ("1", Some("3"), "its session nobody does not exist"),
         ("1", Some("4"), "its managed_mode holds a NUL character"),
-        ("2", Some("2"), "its session c is bound to thread 1 of chat 2 already"),
+        ("2", Some("2"), "its session c is already linked to thread 1 of chat 2"),
     ];
     assert_eq!(left, expected);
     assert_eq!(
@@ -114,7 +114,7 @@ pub async fn what_cannot_be_taken_is_told(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A deleted conversation takes the bindings of all its sessions with it, at once; the chat stays.
+/// Deleting a conversation deletes the bindings of all its sessions at once; the chat stays.
 pub async fn go_with_their_sessions(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "root", 0).await;

@@ -1,4 +1,5 @@
-//! Whether reading a SQLite file left it as it was: for tests of libraries and commands that must not change what they look at.
+//! Checks that reading a SQLite file did not change it, for tests of libraries and commands that must not change what
+//! they read.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -8,10 +9,10 @@ use std::path::{Path, PathBuf};
 /// Content, mode and modification time (seconds, nanoseconds).
 type Kept = (Vec<u8>, u32, (i64, i64));
 
-/// Everything in the folder of a SQLite file, apart from a `-shm` and an empty `-wal`, which reading may make.
+/// Everything in the folder of a SQLite file, except a `-shm` and an empty `-wal`, which reading may create.
 ///
-/// No connection of this process may have the file open when it is taken or compared: it is read by a descriptor of its own, and closing that drops the
-/// locks of the process.
+/// No connection of this process may have the file open when the snapshot is taken or compared: the file is read
+/// through a separate descriptor, and closing that drops the locks of the process.
 #[derive(Debug, Clone)]
 pub struct Untouched {
     folder: PathBuf,
@@ -19,7 +20,7 @@ pub struct Untouched {
 }
 
 impl Untouched {
-    /// Takes in the folder of the file at `path`.
+    /// Takes a snapshot of the folder of the file at `path`.
     ///
     /// # Panics
     /// If it can't be read.
@@ -29,7 +30,7 @@ impl Untouched {
         for entry in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
             let (name, found) = (entry.file_name(), entry.metadata().unwrap());
             let ends = |suffix: &str| name.to_string_lossy().ends_with(suffix);
-            if !found.is_file() || ends("-shm") || (ends("-wal") && found.len() == 0) {
+            if !found.is_file() || ends("-shm") || ends(".damaged") || (ends("-wal") && found.len() == 0) {
                 continue;
             }
             let content = std::fs::read(entry.path()).unwrap();
@@ -38,10 +39,10 @@ impl Untouched {
         Self { folder, files }
     }
 
-    /// Compares the folder with what it was.
+    /// Compares the folder with the snapshot.
     ///
     /// # Panics
-    /// If a file was added, removed or changed in content, mode or modification time; `what` is named.
+    /// If a file was added, removed or changed in content, mode or modification time; the message contains `what`.
     #[track_caller]
     pub fn check(&self, what: &str) {
         let now = Self::of(&self.folder.join("any"));

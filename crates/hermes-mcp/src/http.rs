@@ -1,4 +1,4 @@
-//! The protocol over HTTP, for clients on this machine that know the token.
+//! MCP over HTTP, for clients on this machine that know the token.
 
 use crate::Server;
 use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
@@ -11,26 +11,29 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::convert::Infallible;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use subtle::ConstantTimeEq as _;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
-/// Where the protocol is spoken.
+/// Path of the MCP endpoint.
 const PATH: &str = "/mcp";
-/// How long a client may take to say what it wants.
+/// Maximum time for a client to send its request headers.
 const HEADERS: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 30 });
 
-/// A token that nobody can guess.
+type Service = StreamableHttpService<Server, LocalSessionManager>;
+
+/// Returns a new random token.
 pub fn new_token() -> String {
     format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple())
 }
 
-/// Serves clients that come to `listener` and show the token, until `stop` ends. Nobody else learns anything, not even what is served; a browser that was
-/// led here from a page elsewhere is turned away.
+/// Serves clients that connect to `listener` and send the token, until `stop` completes. Any other client learns
+/// nothing, not even what is served. A browser request from a page of another origin is refused.
 ///
 /// # Errors
-/// If nobody can come any more.
+/// If connections can no longer be accepted.
 pub async fn serve_http(
     server: Server,
     listener: TcpListener,
@@ -38,7 +41,7 @@ pub async fn serve_http(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let mut config = StreamableHttpServerConfig::default().enforce_origin_validation();
-    // This machine has more names for itself than the usual ones.
+    // This machine has more addresses than the default loopback names.
     config.allowed_hosts.push(listener.local_addr()?.ip().to_string());
     let ended = config.cancellation_token.clone();
     let service =
@@ -48,42 +51,14 @@ pub async fn serve_http(
         loop {
             let stream = match listener.accept().await {
                 Ok((stream, _)) => stream,
-                // Too many files are open, or the client went again: the next one may come.
+                // Too many files are open, or the client has disconnected: the next connection may succeed.
                 Err(error) => {
                     tracing::warn!(%error, "connection not accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 }
             };
-            let (service, token) = (service.clone(), Arc::clone(&token));
-            tokio::spawn(async move {
-                let answer = service_fn(move |request: Request<Incoming>| {
-                    let (service, token) = (service.clone(), Arc::clone(&token));
-                    async move {
-                        let refusal = refused(&request, &token);
-                        Ok::<_, Infallible>(match refusal {
-                            Some(refusal) => {
-                                tracing::debug!(status = refusal.status().as_u16(), "request refused");
-                                refusal
-                            }
-                            None => service.handle(request).await,
-                        })
-                    }
-                });
-                let served = hyper::server::conn::http1::Builder::new()
-                    .timer(TokioTimer::new())
-                    .header_read_timeout(HEADERS)
-                    .serve_connection(TokioIo::new(stream), answer)
-                    .await;
-                // The client left or sent no HTTP; the others are not affected.
-                if let Err(error) = served {
-                    tracing::debug!(
-                        is_timeout = error.is_timeout(),
-                        is_parse = error.is_parse(),
-                        "connection broken off"
-                    );
-                }
-            });
+            tokio::spawn(connection(service.clone(), Arc::clone(&token), stream));
         }
     };
     tokio::select! {
@@ -93,7 +68,36 @@ pub async fn serve_http(
     Ok(())
 }
 
-/// What is answered to who has no token, or asks for something else.
+/// Serves one connection until it ends. The future is boxed so that `rmcp` and `hyper` are compiled into this crate, not
+/// into each crate that serves.
+fn connection(service: Service, token: Arc<str>, stream: TcpStream) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    let answer = service_fn(move |request: Request<Incoming>| {
+        let (service, token) = (service.clone(), Arc::clone(&token));
+        async move {
+            let refusal = refused(&request, &token);
+            Ok::<_, Infallible>(match refusal {
+                Some(refusal) => {
+                    tracing::debug!(status = refusal.status().as_u16(), "request refused");
+                    refusal
+                }
+                None => service.handle(request).await,
+            })
+        }
+    });
+    Box::pin(async move {
+        let served = hyper::server::conn::http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEADERS)
+            .serve_connection(TokioIo::new(stream), answer)
+            .await;
+        // The client disconnected or did not send HTTP; other connections are not affected.
+        if let Err(error) = served {
+            tracing::debug!(is_timeout = error.is_timeout(), is_parse = error.is_parse(), "connection broken off");
+        }
+    })
+}
+
+/// Returns the refusal of a request without the token or for another path, or `None` if it is allowed.
 fn refused(request: &Request<Incoming>, token: &str) -> Option<Response<BoxBody<Bytes, Infallible>>> {
     let shown = request.headers().get(AUTHORIZATION).map(|value| value.as_bytes());
     if !shown.is_some_and(|shown| is_token(shown, token)) {
@@ -110,7 +114,7 @@ fn plain(status: StatusCode, text: &'static str) -> Response<BoxBody<Bytes, Infa
     answer
 }
 
-/// Returns whether a header shows the token. The time does not depend on where the first difference is.
+/// Returns whether a header holds the token. The comparison takes constant time.
 fn is_token(shown: &[u8], token: &str) -> bool {
     shown.ct_eq(format!("Bearer {token}").as_bytes()).into()
 }
@@ -124,9 +128,8 @@ mod tests {
     use jiff::tz::TimeZone;
     use std::net::SocketAddr;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    use tokio::net::TcpStream;
 
-    /// Serves an empty store at an address of this machine until the test ends.
+    /// Serves an empty store at a local address until the test ends.
     async fn served(address: &str) -> SocketAddr {
         let server = Server::new(Options {
             store: Arc::new(ModelStore::new()),
@@ -143,7 +146,7 @@ mod tests {
         address
     }
 
-    /// The first line of the answer to a greeting that names a host.
+    /// Returns the first line of the response to an `initialize` request with this `Host` header.
     async fn greeted(address: SocketAddr, host: &str) -> String {
         let body = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}"#;
         let request = format!(

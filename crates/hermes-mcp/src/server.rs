@@ -1,58 +1,59 @@
-//! The server: what it says of itself, and which of its tools and resources a request means.
+//! The server: its description, and the dispatch of requests to tools and resources.
 
 use crate::calls;
 use crate::resources;
 use crate::tools::Call;
 use hermes_recall::Reader;
-use hermes_session::{ListRequest, PageRequest, Scope, SessionId, Source, Store, StoreError, Timestamp, scope};
+use hermes_session::{ListRequest, PageRequest, Scope, SessionId, Source, Store, StoreError, Timestamp, quoted, scope};
 use jiff::tz::TimeZone;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
+    Implementation, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How many conversations are on a page of resources.
+/// Number of conversations on a page of resources.
 const PAGE: u32 = 50;
-/// The longest transcript that is handed out at once, in characters.
+/// Maximum length of a transcript that is returned at once, in characters.
 const TRANSCRIPT: usize = 1_000_000;
 
-/// Whose conversations a client may see.
+/// Scope of the conversations that a client may see.
 #[derive(Clone)]
 pub enum Whose {
     /// Those within a scope.
     Within(Scope),
-    /// Those of a chat, as it is known at each call.
+    /// Those of a chat; its scope is determined at each call.
     Chat {
         /// The platform.
         source: Source,
         /// The chat.
         chat_id: String,
-        /// The sessions that the gateway leads it to.
+        /// Returns the sessions that the gateway routes to the chat.
         known: Arc<dyn Fn() -> Vec<SessionId> + Send + Sync>,
     },
 }
 
-/// How a server works.
+/// Options of a server.
 #[derive(Clone)]
 pub struct Options {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// What a client may see of it.
+    /// Scope that clients are limited to.
     pub whose: Whose,
-    /// Whether there are tools that change something.
+    /// Whether tools that change something are offered.
     pub writes: bool,
-    /// Tells the time.
+    /// Returns the current time.
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
-    /// Where times are told for.
+    /// Time zone in which times are printed, and those without an offset are read.
     pub zone: TimeZone,
     /// How long a search may take.
     pub timeout: Duration,
-    /// The version that a client is told.
+    /// The version that is reported to clients.
     pub version: &'static str,
 }
 
@@ -63,12 +64,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Makes a server; [`serve_stdio`](crate::serve_stdio) and [`serve_http`](crate::serve_http) run it.
+    /// Creates a server; [`serve_stdio`](crate::serve_stdio) and [`serve_http`](crate::serve_http) run it.
     pub fn new(options: Options) -> Self {
         Self { options: Arc::new(options) }
     }
 
-    /// The store as far as a client may see it now.
+    /// Returns a reader limited to what clients may see now.
     async fn reader(&self) -> Result<Reader, StoreError> {
         let scope = match &self.options.whose {
             Whose::Within(scope) => scope.clone(),
@@ -80,7 +81,7 @@ impl Server {
     }
 }
 
-/// An error of the store as the protocol tells it.
+/// Converts an error of the store to an error of the protocol.
 fn failed(error: StoreError) -> ErrorData {
     tracing::debug!(error = error.kind(), "request failed");
     let text = format!("{error} ({})", hermes_recall::hints::of(&error));
@@ -99,6 +100,15 @@ impl ServerHandler for Server {
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("hermes-sessions", self.options.version))
             .with_instructions(instructions)
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let text = format!("unknown method {}", quoted(&request.method));
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 
     async fn list_tools(
@@ -120,7 +130,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(call) = Call::named(&request.name, self.options.writes) else {
-            return Err(ErrorData::invalid_params(format!("there is no tool {:?}", request.name), None));
+            return Err(ErrorData::invalid_params(format!("there is no tool {}", quoted(&request.name)), None));
         };
         let start = Instant::now();
         let reader = self.reader().await.map_err(failed)?;
@@ -171,7 +181,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let unknown = || ErrorData::resource_not_found(format!("there is no resource {:?}", request.uri), None);
+        let unknown = || ErrorData::resource_not_found(format!("there is no resource {}", quoted(&request.uri)), None);
         let session = resources::session(&request.uri).ok_or_else(unknown)?;
         let reader = self.reader().await.map_err(failed)?;
         let start = Instant::now();

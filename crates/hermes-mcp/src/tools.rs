@@ -1,4 +1,4 @@
-//! The tools: what they are called, what they take, and what a model is told of them.
+//! The tools: their names, their arguments, and their descriptions for models.
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ impl Call {
     pub(crate) const ALL: [Self; 6] =
         [Self::Search, Self::List, Self::Read, Self::Statistics, Self::Rename, Self::Note];
 
-    /// The tool of a name, if it may be used.
+    /// Returns the tool of this name, if it may be used.
     pub(crate) fn named(name: &str, writes: bool) -> Option<Self> {
         Self::ALL.into_iter().find(|call| call.name() == name && (writes || !call.changes()))
     }
@@ -35,7 +35,7 @@ impl Call {
         }
     }
 
-    /// Whether it changes anything.
+    /// Returns whether it changes anything.
     pub(crate) const fn changes(self) -> bool {
         matches!(self, Self::Rename | Self::Note)
     }
@@ -57,12 +57,12 @@ impl Call {
             }
             Self::Rename => "Gives a conversation a title. Titles are unique.",
             Self::Note => {
-                "Adds a note to a conversation. It is found by searches and read with it, but is no part of what is said."
+                "Adds a note to a conversation. Searches find it and readers of the conversation see it, but it is not a message of the conversation."
             }
         }
     }
 
-    /// The names of its arguments.
+    /// Returns the names of its arguments.
     pub(crate) fn arguments(self) -> Vec<&'static str> {
         self.properties().iter().map(|(name, _)| *name).collect()
     }
@@ -73,8 +73,12 @@ impl Call {
         };
         let source =
             || ("source", json!({"type": "string", "description": "Only this source, such as cli or telegram"}));
-        let since =
-            || ("since", json!({"type": "string", "description": "Only from then on: 2026-05-01 or 2026-05-01T10:00"}));
+        let since = || {
+            (
+                "since",
+                json!({"type": "string", "description": "Only from then on: yesterday, 3d (three days ago), 2026-05-01 or 2026-05-01T10:00"}),
+            )
+        };
         let before = || ("before", json!({"type": "string", "description": "Only before then"}));
         let number = |least: u64, most: u64, default: u64, text: &str| json!({"type": "integer", "minimum": least, "maximum": most, "default": default, "description": text});
         match self {
@@ -133,7 +137,7 @@ impl Call {
         }
     }
 
-    /// The tool as a client is told of it.
+    /// Returns the description of the tool for clients.
     pub(crate) fn tool(self) -> Tool {
         let properties: JsonObject =
             self.properties().into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
@@ -150,5 +154,5 @@ impl Call {
     }
 }
 
-/// How many characters of a conversation a client gets unless it says otherwise: a few pages, not a whole context.
+/// Default number of characters of a conversation that a client gets: a few pages, not a whole context.
 pub(crate) const BUDGET: u64 = 8_000;

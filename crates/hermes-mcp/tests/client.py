@@ -1,6 +1,7 @@
 """`hermes mcp` with a real client: the package `mcp` from the Python package index, over stdio and over HTTP.
 
-`scripts/mcp-test` makes the environment and runs this. HERMES_BINARY names the program; HERMES_MCP_TRANSCRIPT a file for what was said.
+`scripts/mcp-test` creates the environment and runs this. HERMES_BINARY names the program; HERMES_MCP_TRANSCRIPT names a
+file for a record of the calls.
 """
 import json
 import logging
@@ -22,14 +23,14 @@ READS = {"session_search", "list_conversations", "read_conversation", "conversat
 WRITES = {"rename_conversation", "append_note"}
 TOKEN = "a token that is long enough"
 
-# Who said what: session, source, user, title, and what was said.
+# The stored conversations: session, source, user, title, and messages.
 SAID = [
     ("anna-1", "telegram", "anna", "Ferry to Hven", ["When does the ferry to Hven leave?", "At nine, from Landskrona.", "And back?", "At half past five."]),
     ("anna-2", "discord", "anna", None, ["The ferry was late", "I am sorry to hear that."]),
     ("bob-1", "telegram", "bob", "Bob's secret", ["My ferry ticket is secret-4711", "Noted."]),
     ("none-1", "cli", None, "Terminal", ["grep ferry notes.txt", "secret-0815 is in line 3"]),
 ]
-# What tells of each.
+# Texts that identify each session.
 SIGNS = {
     "anna-1": ("anna-1", "Hven", "Landskrona"),
     "anna-2": ("anna-2", "was late"),
@@ -83,7 +84,7 @@ class Home:
 
     @asynccontextmanager
     async def http(self, *arguments, token=TOKEN):
-        """The server on a free port, and a client with the token."""
+        """Starts the server on a free port, and returns a client with the token."""
         command = [BINARY, "mcp", "--http", "127.0.0.1:0", *arguments]
         process = subprocess.Popen(command, env={**self.environment, "HERMES_MCP_TOKEN": TOKEN}, stderr=subprocess.PIPE, text=True)
         try:
@@ -99,7 +100,7 @@ class Home:
         assert code == 0, "it ends when it is told to"
 
 
-# Processes are started between two awaits here, which it would tell as slow.
+# Processes are started between two awaits here, which asyncio would report as slow.
 logging.getLogger("asyncio").setLevel(logging.ERROR)
 transcript = []
 
@@ -110,7 +111,7 @@ def note(what, answer):
 
 
 async def call(client, name, **arguments):
-    """Calls a tool; its answer, and whether it is an error."""
+    """Calls a tool. Returns its answer, and whether it is an error."""
     result = await client.call_tool(name, arguments)
     text = result.content[0].text
     note(f"{name} {json.dumps(arguments, ensure_ascii=False)}", text)
@@ -118,11 +119,11 @@ async def call(client, name, **arguments):
 
 
 async def everything(client):
-    """All that a client can read, as one text."""
+    """Returns everything that a client can read, as one text."""
     parts = []
     for arguments in ({"query": "ferry"}, {"query": ""}, {"query": "secret-4711 OR secret-0815"}, {"query": "ferry", "source": "cli"}):
         answer, _ = await call(client, "session_search", limit=10, **arguments)
-        # The question is no answer.
+        # The query is not part of the answer.
         parts.append({**answer, "query": ""})
     parts.append((await call(client, "list_conversations", limit=100))[0])
     parts.append((await call(client, "conversation_stats"))[0])
@@ -131,7 +132,7 @@ async def everything(client):
     for id, *_ in SAID:
         for tool in ("read_conversation", "conversation_stats"):
             answer, is_error = await call(client, tool, session_id=id)
-            # The id stands in the refusal because the client gave it.
+            # The id is in the refusal because the client gave it.
             parts.append("refused" if is_error else answer)
         try:
             parts.append((await client.read_resource(f"hermes://conversation/{id}")).contents[0].text)
@@ -149,7 +150,7 @@ class Server(unittest.IsolatedAsyncioTestCase):
         (self.home.path / "sessions" / "sessions.json").write_text(json.dumps(routes))
 
     async def conversation(self, client):
-        """What an agent does, over whatever transport."""
+        """The calls of an agent, over any transport."""
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         note("tools/list", ", ".join(tools))
         self.assertEqual(set(tools), READS)
@@ -176,11 +177,11 @@ class Server(unittest.IsolatedAsyncioTestCase):
         text = (await client.read_resource(str(resource.uri))).contents[0].text
         note(f"resources/read {resource.uri}", text)
         self.assertTrue(text.startswith("[USER]: When does the ferry to Hven leave?"))
-        # What can't be done is told to the model, not to a log.
+        # Failures are reported to the model, not only logged.
         for tool, arguments in (("read_conversation", {"session_id": "absent"}), ("session_search", {"limit": "many"}), ("session_search", {"scope": "all"})):
             answer, is_error = await call(client, tool, **arguments)
             self.assertTrue(is_error and answer["success"] is False and answer["hint"], answer)
-        # What is not served can't be called either.
+        # A tool that is not offered can't be called either.
         with self.assertRaises(Exception):
             await client.call_tool("rename_conversation", {"session_id": "anna-1", "title": "mine"})
 
@@ -201,7 +202,7 @@ class Server(unittest.IsolatedAsyncioTestCase):
                         self.assertEqual((answer.status_code, "session" in answer.text), (401, False))
                 shown = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
                 body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-                # A page elsewhere, and a name that somebody led here.
+                # A request from a page of another origin, and one with a foreign host name.
                 for header in ({"Origin": "https://example.org"}, {"Host": "example.org"}):
                     answer = await http.post(client.address, json=body, headers={**shown, **header})
                     self.assertEqual(answer.status_code, 403, answer.text)

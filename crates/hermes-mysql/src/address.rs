@@ -1,4 +1,4 @@
-//! What a URL says, with the words of MySQL's own clients.
+//! Parses a URL, with the option names of MySQL's own clients.
 
 use hermes_session::{Invalid, percent_decoded};
 use mysql_async::{Opts, OptsBuilder};
@@ -10,41 +10,41 @@ use std::time::Duration;
 /// A server, as a URL names it.
 #[derive(Clone)]
 pub(crate) struct Address {
-    /// What the driver takes, without anything about TLS.
+    /// Options for the driver, without TLS.
     pub(crate) options: Opts,
-    /// How far the connection is encrypted and the server has to prove who it is.
+    /// Required encryption and verification of the server.
     pub(crate) trust: Trust,
-    /// How long one attempt to connect may take, if the URL says so.
+    /// Timeout of one attempt to connect, if the URL has one.
     pub(crate) connect_timeout: Option<Duration>,
-    /// The database.
+    /// Name of the database.
     pub(crate) database: String,
-    /// The server without any password.
+    /// Printable URL of the server, without a password.
     pub(crate) location: String,
 }
 
-/// How far a connection is encrypted, and the server has to prove who it is.
+/// Required encryption and verification of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trust {
     /// No encryption.
     Plain,
-    /// Encryption if the server has it, and no proof.
+    /// Encryption if the server supports it, without verification.
     Preferred,
-    /// Encryption, and no proof.
+    /// Encryption without verification.
     Any,
-    /// A certificate that one of these authorities signed: those of a file, or the system's.
+    /// A certificate signed by a trusted authority: one from a file, or one of the system's.
     Authority {
-        /// The file.
+        /// File with the authorities; the system's if `None`.
         roots: Option<PathBuf>,
-        /// Whether the certificate has to be for the name of the server.
+        /// Whether the certificate must be issued for the host name of the server.
         is_named: bool,
     },
 }
 
 impl Address {
-    /// Reads `mysql://…` or `mariadb://…`. Unless it says otherwise, a server on another machine has to prove who it is.
+    /// Parses `mysql://…` or `mariadb://…`. By default, a server on another machine must prove its identity.
     pub(crate) fn parse(url: &str) -> Result<Self, Invalid> {
         let (_, rest) = url.split_once("://").ok_or_else(|| unreadable("it has no ://"))?;
-        // A password may hold a `?`: the user ends at the last @ of what stands before the first / behind it.
+        // A password may contain a `?`, so the query is searched for after the `@`.
         let behind_user = rest.find('@').map_or(0, |at| at + 1);
         let (place, query) = match rest[behind_user..].find('?') {
             Some(at) => (&rest[..behind_user + at], &rest[behind_user + at + 1..]),
@@ -58,22 +58,23 @@ impl Address {
                 "ssl-ca" | "sslrootcert" | "ssl_ca" => roots = Some(PathBuf::from(decoded(value)?)),
                 "socket" => socket = Some(decoded(value)?),
                 "connect_timeout" => {
-                    let seconds = value.parse().map_err(|_| unreadable("connect_timeout is no number of seconds"))?;
+                    let seconds =
+                        value.parse().map_err(|_| unreadable("connect_timeout is not a number of seconds"))?;
                     connect_timeout = Some(Duration::from_secs(seconds));
                 }
-                // A password with a `?` in it ends up as the name of an option.
+                // A password that contains a `?` would appear as the name of an option.
                 name if name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-')) => {
                     return Err(unreadable(&format!("unknown option `{name}`")));
                 }
                 _ => return Err(unreadable("an option has an odd name")),
             }
         }
-        // Who names a socket need not name a host.
+        // With a socket, the host is optional.
         let (user, host) = place.split_at(behind_user.min(place.len()));
         let host = if host.is_empty() || host.starts_with('/') { format!("localhost{host}") } else { host.into() };
         let place = format!("{user}{host}");
-        // The driver's words may hold the password.
-        let parsed = Opts::from_url(&format!("mysql://{place}")).map_err(|_| unreadable("it is no address"))?;
+        // The driver's error is not shown, because it may contain the password.
+        let parsed = Opts::from_url(&format!("mysql://{place}")).map_err(|_| unreadable("it is not an address"))?;
         let Some(database) = parsed.db_name().filter(|name| !name.is_empty()).map(ToOwned::to_owned) else {
             return Err(unreadable("it names no database"));
         };
@@ -112,7 +113,7 @@ fn trust(mode: Option<&str>, roots: Option<PathBuf>, is_local: bool) -> Result<T
 }
 
 fn decoded(value: &str) -> Result<String, Invalid> {
-    percent_decoded(value).map(Cow::into_owned).ok_or_else(|| unreadable("a % is followed by no two digits"))
+    percent_decoded(value).map(Cow::into_owned).ok_or_else(|| unreadable("a % is not followed by two digits"))
 }
 
 fn unreadable(why: &str) -> Invalid {
@@ -166,12 +167,12 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_said_without_the_password() {
         for (url, expect) in [
-            ("mysql://a:secret@h:x/d", "store URL can't be read: it is no address"),
+            ("mysql://a:secret@h:x/d", "store URL can't be read: it is not an address"),
             ("mysql://a:secret@h/d?colour=1", "store URL can't be read: unknown option `colour`"),
             ("mysql://a:secret@h/d?ssl-mode=maybe", "store URL has an unknown ssl-mode"),
             ("mysql://a:secret@h/d?sec?ret=1", "store URL can't be read: an option has an odd name"),
             ("mysql://a:secret@h", "store URL can't be read: it names no database"),
-            ("mysql://a:secret@h/d?socket=%zz", "store URL can't be read: a % is followed by no two digits"),
+            ("mysql://a:secret@h/d?socket=%zz", "store URL can't be read: a % is not followed by two digits"),
             ("mysql://a:secret@h/", "store URL can't be read: it names no database"),
         ] {
             assert_eq!(Address::parse(url).err().map(|error| error.to_string()).as_deref(), Some(expect), "{url}");

@@ -1,4 +1,4 @@
-//! From a URL to a pool.
+//! Connection pool for a URL.
 
 use crate::address::{Address, Trust};
 use crate::error::code;
@@ -13,28 +13,28 @@ use std::time::Duration;
 /// A pool of connections.
 pub(crate) type Pool = managed::Pool<Manager>;
 
-/// A connection of it.
+/// A connection of the pool.
 pub(crate) type Object = managed::Object<Manager>;
 
-/// How long a connection is kept that nobody uses. The server closes it a little later, see [`SETTINGS`].
+/// How long an unused connection is kept. The server closes it a little later, see [`SETTINGS`].
 const IDLE: Duration = Duration::from_secs(45);
 
-/// What is set on every connection, whatever the server's own settings are. A connection whose client vanished is closed before long, and its locks
-/// with it; a lock is waited for in short turns, because others may be waited for meanwhile. Each kind of server has its own word for how far
-/// a lineage is followed, and reads the other's as a comment.
+/// Settings of every connection, independent of the server's own. A connection whose client vanished is closed soon,
+/// which releases its locks. Lock waits are short and are retried, because others may be waiting meanwhile. MySQL and
+/// MariaDB have different names for the recursion limit, which lineages need; each reads the other's as a comment.
 const SETTINGS: &str = "SET SESSION sql_mode = 'ANSI_QUOTES,STRICT_TRANS_TABLES,ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION', autocommit = 1, \
      time_zone = '+00:00', wait_timeout = 60, innodb_lock_wait_timeout = 5 \
      /*!80003 , cte_max_recursion_depth = 4294967295, information_schema_stats_expiry = 0 */ /*M!100200 , max_recursive_iterations = 4294967295 */; \
      SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED; SET NAMES utf8mb4 COLLATE utf8mb4_bin";
 
-/// How many statements a connection remembers.
+/// Number of prepared statements cached per connection.
 const STATEMENTS: usize = 256;
 
-/// What makes connections.
+/// Creates connections.
 #[derive(Debug)]
 pub(crate) struct Manager {
     options: Opts,
-    /// The same without encryption, if that will do.
+    /// Options without encryption, if the URL permits that.
     plain: Option<Opts>,
 }
 
@@ -60,7 +60,7 @@ impl managed::Manager for Manager {
     }
 }
 
-/// A pool of connections. Nothing is connected to yet.
+/// Creates a pool of connections, without connecting yet.
 pub(crate) fn pool(address: &Address, options: &MysqlOptions) -> Result<Pool, StoreError> {
     let base = OptsBuilder::from_opts(address.options.clone())
         .stmt_cache_size(STATEMENTS)
@@ -77,7 +77,7 @@ pub(crate) fn pool(address: &Address, options: &MysqlOptions) -> Result<Pool, St
         .build()
         .map_err(|error| StoreError::Backend {
             location: Location::Server(address.location.clone()),
-            op: "make a pool of connections",
+            op: "create a connection pool",
             source: error.into(),
         })
 }
@@ -86,12 +86,12 @@ fn refused(location: &str, problem: ServerProblem, cause: String) -> StoreError 
     StoreError::Refused { location: Location::Server(location.to_owned()), refusal: Refusal::Server { problem, cause } }
 }
 
-/// The error of a server that does not answer.
+/// Returns the error of a server that does not answer.
 pub(crate) fn silence(location: &str) -> StoreError {
-    refused(location, ServerProblem::NotReached, "nothing came back within the time-out".into())
+    refused(location, ServerProblem::NotReached, "no answer within the timeout".into())
 }
 
-/// The error of a server that can't be used.
+/// Returns the error of a server that cannot be used.
 pub(crate) fn refusal(location: &str, error: Error) -> StoreError {
     let problem = match &error {
         Error::Server(ServerError { code, .. }) => match *code {
@@ -106,11 +106,11 @@ pub(crate) fn refusal(location: &str, error: Error) -> StoreError {
         },
         _ => ServerProblem::NotReached,
     };
-    refused(location, problem, told(&error))
+    refused(location, problem, message_of(&error))
 }
 
-/// What the driver says, down to the cause that tells.
-fn told(error: &Error) -> String {
+/// Returns the message of the most specific cause of a driver's error.
+fn message_of(error: &Error) -> String {
     match error {
         Error::Server(error) => error.message.clone(),
         Error::Driver(error) => error.to_string(),
@@ -120,7 +120,7 @@ fn told(error: &Error) -> String {
     }
 }
 
-/// A name as it stands in SQL.
+/// Quotes a name for SQL.
 pub(crate) fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }

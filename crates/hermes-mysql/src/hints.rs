@@ -1,10 +1,10 @@
-//! What a person should know of how the server is set.
+//! Notices about the settings of the server.
 
 use crate::error::Failure;
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 
-/// What stands in the way of a good store, with what to do about it.
+/// Returns the settings that impair the store, with advice.
 pub(crate) async fn of(conn: &mut Conn) -> Result<Vec<String>, Failure> {
     let facts: Option<(u64, u64, u64, u64, String)> = conn
         .query_first(
@@ -13,13 +13,13 @@ pub(crate) async fn of(conn: &mut Conn) -> Result<Vec<String>, Failure> {
         )
         .await?;
     let Some((packet, flush, shortest, longest, log)) = facts else { return Ok(Vec::new()) };
-    Ok(told(packet, flush, shortest, longest, &log))
+    Ok(notices_for(packet, flush, shortest, longest, &log))
 }
 
-/// The least that a message of 10 MB takes with what is sent along with it.
+/// Minimum packet size for a message of 10 MB with its overhead.
 const PACKET: u64 = 16 << 20;
 
-fn told(packet: u64, flush: u64, shortest: u64, longest: u64, log: &str) -> Vec<String> {
+fn notices_for(packet: u64, flush: u64, shortest: u64, longest: u64, log: &str) -> Vec<String> {
     let mut notices = Vec::new();
     if packet < PACKET {
         notices.push(format!(
@@ -29,12 +29,12 @@ fn told(packet: u64, flush: u64, shortest: u64, longest: u64, log: &str) -> Vec<
     }
     if flush != 1 {
         notices.push(format!(
-            "what was acknowledged may be lost when the server's machine fails, because innodb_flush_log_at_trx_commit is {flush}; set it to 1"
+            "acknowledged writes may be lost when the server's machine fails, because innodb_flush_log_at_trx_commit is {flush}; set it to 1"
         ));
     }
     if shortest > crate::indexes::SHORTEST || longest < crate::indexes::LONGEST {
         notices.push(format!(
-            "searches read every message, because the server indexes only words of {shortest} to {longest} signs; \
+            "searches read every message, because the server indexes only words of {shortest} to {longest} characters; \
              set innodb_ft_min_token_size to {} or less and innodb_ft_max_token_size to 84, then run `hermes sessions optimize --rebuild`",
             crate::indexes::SHORTEST
         ));
@@ -47,14 +47,14 @@ fn told(packet: u64, flush: u64, shortest: u64, longest: u64, log: &str) -> Vec<
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::notices_for;
 
     #[test]
-    fn only_what_is_in_the_way_is_told() {
-        assert_eq!(told(16 << 20, 1, 3, 84, "0MIXED"), Vec::<String>::new());
-        let all = told(1 << 20, 2, 8, 84, "1STATEMENT");
+    fn only_what_is_in_the_way_is_reported() {
+        assert_eq!(notices_for(16 << 20, 1, 3, 84, "0MIXED"), Vec::<String>::new());
+        let all = notices_for(1 << 20, 2, 8, 84, "1STATEMENT");
         assert_eq!(all.len(), 4, "{all:?}");
         assert!(all[0].contains("max_allowed_packet of the server is 1048576"), "{all:?}");
-        assert_eq!(told(16 << 20, 1, 3, 20, "1ROW").len(), 1);
+        assert_eq!(notices_for(16 << 20, 1, 3, 20, "1ROW").len(), 1);
     }
 }

@@ -1,8 +1,9 @@
-//! Messages that the server's index lost when the server failed.
+//! Messages that the server's index lost in a crash.
 //!
-//! InnoDB keeps the newest part of a full-text index in memory. Rows have numbers in the order in which they are inserted, and after a failure
-//! those beyond the last number that was written are read again. A row that was inserted before that moment and committed after it has a smaller number:
-//! it is in the table and no longer in the index. So each start of a server is noted once the index was compared with the table.
+//! InnoDB keeps the newest part of a full-text index in memory. Rows are numbered in the order of insertion, and after
+//! a crash those beyond the last stored number are read again. A row that was inserted before that number was stored
+//! and committed afterwards has a smaller number: it is in the table but no longer in the index. So after each start of
+//! a server the index is compared with the table, and the start is recorded as checked.
 
 use crate::database::{Database, NAME, Purpose};
 use crate::error::{Failure, code};
@@ -16,27 +17,27 @@ use mysql_async::Error;
 use std::time::Duration;
 use tracing::{debug, warn};
 
-/// Two starts of one server that are no further apart are one, in seconds: it tells for how long it is up, not since when. So none is noted that might be
-/// taken for the next one.
+/// Starts of one server at most this many seconds apart count as the same, because it reports its uptime and not its
+/// start time. So a start is recorded only once it cannot be confused with the next one.
 const SAME: i64 = 5;
 
-/// How long the comparison may take when a store is opened.
+/// Time limit of the comparison when a store is opened.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What part of its time a search gives to the comparison.
+/// A search spends one part in this many of its time on the comparison.
 const SHARE: u32 = 4;
 
-/// How many rows are listed anew at once.
+/// Number of rows indexed again at once.
 const LOT: usize = 64;
 
-/// One start of one server.
+/// A start of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Start {
-    /// The key of its note.
+    /// Key of its record.
     key: String,
-    /// When it was, in seconds; not before it was.
+    /// Start time in Unix seconds; never earlier than the actual one.
     at: i64,
-    /// For how long it is up, in seconds; not longer than it is.
+    /// Uptime in seconds; never longer than the actual one.
     up: i64,
 }
 
@@ -49,12 +50,12 @@ impl Start {
         Ok(Self { key: row.try_get(0)?, at: row.try_get::<i64>(1)? - up, up })
     }
 
-    /// Whether the next start can be told from it by its time.
+    /// Returns whether the next start is distinguishable from this one by its time.
     fn is_distinct(&self) -> bool {
         self.up > SAME
     }
 
-    /// Whether the index was compared with the table since.
+    /// Returns whether the index was compared with the table since this start.
     async fn is_noted(&self, transaction: &Transaction) -> Result<bool, Failure> {
         let noted = transaction.row("SELECT value FROM hx_state WHERE `key` = $1", values![self.key.as_str()]).await?;
         let at = noted.map(|row| row.try_get::<String>(0)).transpose()?.and_then(|at| at.parse::<i64>().ok());
@@ -62,15 +63,15 @@ impl Start {
     }
 }
 
-/// Whether the index was compared with the table since the server started.
-async fn are_mended(transaction: &Transaction) -> Result<bool, Failure> {
+/// Returns whether the index was compared with the table since the server started, from the cache or the store.
+async fn is_compared(transaction: &Transaction) -> Result<bool, Failure> {
     if transaction.vocabulary().is_whole(transaction.epoch()) {
         return Ok(true);
     }
     is_noted(transaction).await
 }
 
-/// Whether that is noted for all.
+/// Returns whether the comparison is recorded in the store.
 async fn is_noted(transaction: &Transaction) -> Result<bool, Failure> {
     let is_noted = Start::read(transaction).await?.is_noted(transaction).await?;
     if is_noted {
@@ -79,10 +80,10 @@ async fn is_noted(transaction: &Transaction) -> Result<bool, Failure> {
     Ok(is_noted)
 }
 
-/// The messages that are in the table and not in the index; usually known to be none. It takes a part of the time that a statement may, which leaves the rest
-/// for the search.
+/// Returns the messages that are in the table but not in the index; usually it is cached that there are none. The
+/// comparison gets a part of the time limit of a statement, which leaves the rest to the search.
 pub(crate) async fn lost(transaction: &Transaction, bound: Duration) -> Result<Vec<i64>, Failure> {
-    if are_mended(transaction).await? {
+    if is_compared(transaction).await? {
         return Ok(Vec::new());
     }
     transaction.vocabulary().note_unsure(transaction.epoch());
@@ -93,11 +94,11 @@ pub(crate) async fn lost(transaction: &Transaction, bound: Duration) -> Result<V
     if lost.is_empty() {
         transaction.vocabulary().note_whole(transaction.epoch());
     }
-    // What is lost is looked for again by the next search: somebody may list it anew at any time.
+    // Not cached: another process may index the lost messages at any time, so the next search compares again.
     Ok(lost)
 }
 
-/// Compares the index with the table: each list of words tells its size.
+/// Compares the index with the table. Every list of words contains the lexeme of its size class.
 async fn compared(transaction: &Transaction) -> Result<Vec<i64>, Failure> {
     const SQL: &str =
         "SELECT h.message_id FROM hx_search h WHERE h.form <> 2 AND NOT MATCH (h.words) AGAINST ($1 IN BOOLEAN MODE)";
@@ -106,7 +107,7 @@ async fn compared(transaction: &Transaction) -> Result<Vec<i64>, Failure> {
     Ok(rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?)
 }
 
-/// Sees to it that nothing is lost, if it can. If it can't, each search looks for itself.
+/// Compares the index with the table and repairs it, if possible. Otherwise each search compares by itself.
 pub(crate) async fn look(database: &Database) {
     const OP: &str = "compare the index with the table";
     let is_noted: Result<bool, StoreError> = job!(database, Purpose::Read, OP, |transaction| is_noted(transaction));
@@ -114,9 +115,9 @@ pub(crate) async fn look(database: &Database) {
         debug!("not known whether the search index was compared with the table");
     }
     if matches!(is_noted, Ok(false)) {
-        let mended: Result<Option<Epoch>, StoreError> =
-            job!(database, Purpose::write_much(&[]), OP, |transaction| mend(transaction));
-        match mended {
+        let reindexed: Result<Option<Epoch>, StoreError> =
+            job!(database, Purpose::write_much(&[]), OP, |transaction| reindex_lost(transaction));
+        match reindexed {
             Ok(Some(epoch)) => database.vocabulary.note_whole(epoch),
             Ok(None) => debug!("comparison of the search index with the table took too long"),
             Err(_) => debug!("search index not compared with the table; each search does it"),
@@ -124,13 +125,14 @@ pub(crate) async fn look(database: &Database) {
     }
 }
 
-/// The same, while others go on.
+/// Runs [`look`] in the background.
 pub(crate) fn look_meanwhile(database: Database) {
     tokio::spawn(async move { look(&database).await });
 }
 
-/// Lists anew what was lost, and notes that nothing is; since when that is certain, if it is. If it takes too long, each search does it for itself.
-async fn mend(transaction: &Transaction) -> Result<Option<Epoch>, Failure> {
+/// Indexes lost messages again, and records that. Returns the epoch for which the index is complete, or `None` if the
+/// comparison took too long; each search then compares by itself.
+async fn reindex_lost(transaction: &Transaction) -> Result<Option<Epoch>, Failure> {
     let start = Start::read(transaction).await?;
     transaction.batch(&transaction.flavour().statement_timeout(PATIENCE)).await?;
     let lost = match compared(transaction).await {
@@ -142,7 +144,7 @@ async fn mend(transaction: &Transaction) -> Result<Option<Epoch>, Failure> {
     }
     for lot in lost.chunks(LOT) {
         let (condition, values) = among("message_id", 1, lot.iter().copied());
-        // A row gets another number when its words change. A blank changes nothing else.
+        // A row gets a new number when its words change. A trailing blank changes nothing else.
         let sql = format!(
             "UPDATE hx_search SET words = IF(right(words, 1) = ' ', rtrim(words), concat(words, ' ')) WHERE {condition}"
         );

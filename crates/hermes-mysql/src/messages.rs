@@ -1,4 +1,4 @@
-//! Adding messages.
+//! Appends messages.
 
 use crate::bulk::Bulk;
 use crate::error::Failure;
@@ -12,7 +12,7 @@ use hermes_sql::server::{Fields as _, Sql as _, messages};
 use hermes_sql::{stored, values};
 use mysql_async::Value;
 
-/// Adds messages to a session and moves its counters, its preview and its times.
+/// Appends messages to a session and updates its counters, its preview and its times.
 pub(crate) async fn add(
     transaction: &Transaction,
     id: &SessionId,
@@ -21,7 +21,7 @@ pub(crate) async fn add(
     now: Timestamp,
 ) -> Result<Vec<MessageId>, Failure> {
     let tool_calls: i64 = new.iter().map(|message| message.body.tool_call_count()).sum();
-    // The session is locked before ids are drawn, so that its ids rise as it grows.
+    // The session is locked before ids are assigned, so that its ids ascend.
     const COUNT: &str =
         "UPDATE sessions SET message_count = message_count + $1, tool_call_count = tool_call_count + $2 WHERE id = $3";
     if transaction.run(COUNT, values![new.len(), tool_calls, id.as_str()]).await? == 0 {
@@ -32,8 +32,8 @@ pub(crate) async fn add(
     }
     let bodies = new.iter().map(|message| (None, &message.body, message.timestamp.unwrap_or(now)));
     let ids = Rows::new(id, bodies).insert(transaction).await?;
-    let told = ids.iter().zip(words).map(|(message, words)| (id, *message, words));
-    crate::indexes::add(transaction, told).await?;
+    let listed = ids.iter().zip(words).map(|(message, words)| (id, *message, words));
+    crate::indexes::add(transaction, listed).await?;
     let newest = new.iter().map(|message| message.timestamp.unwrap_or(now)).max().unwrap_or(now).seconds();
     let first = new.iter().find_map(|message| preview(&message.body)).unwrap_or_default();
     let root = messages::root(transaction, id).await?;
@@ -54,7 +54,7 @@ const INSERT: Bulk = Bulk {
     tail: "",
 };
 
-/// Messages as the table takes them: all with ids, or all without, which are drawn then.
+/// Messages as rows: all with ids, or all without, so that the server assigns them.
 pub(crate) struct Rows {
     session: SessionId,
     given: Vec<MessageId>,
@@ -74,7 +74,7 @@ impl Rows {
         rows
     }
 
-    /// Messages from outside, under their own ids or not.
+    /// Converts imported messages, with their own ids or without.
     pub(crate) fn of(session: &SessionId, messages: &[Message], with_ids: bool) -> Self {
         let mut rows = Self { session: session.clone(), given: Vec::new(), rows: Vec::new() };
         for Message { id, body, timestamp, state, extra, .. } in messages {
@@ -85,7 +85,7 @@ impl Rows {
         rows
     }
 
-    /// Puts them into the table; their ids.
+    /// Inserts them. Returns their ids.
     pub(crate) async fn insert(self, transaction: &Transaction) -> Result<Vec<MessageId>, Failure> {
         let added = INSERT.add(transaction, self.rows).await?;
         if !self.given.is_empty() {
@@ -97,7 +97,7 @@ impl Rows {
                 ids.push(MessageId(first));
                 continue;
             }
-            // They rise from the first, by as much as the server is told to leave for others.
+            // Ids ascend from the first, by the increment that the server is configured for.
             let sql = "SELECT id FROM messages WHERE session_id = $1 AND id >= $2 ORDER BY id LIMIT $3";
             for row in transaction.rows(sql, values![self.session.as_str(), first, count]).await? {
                 ids.push(MessageId(row.try_get(0)?));

@@ -1,7 +1,8 @@
-//! The tables: made and brought up to date by numbered migrations, each once, whoever comes first.
+//! Tables, created and changed by numbered migrations. Each is applied once, by the first process that gets to it.
 //!
-//! A server of this kind commits each statement of a migration by itself. So each can be run again, and a migration counts when its row says that it ended:
-//! one that was cut off is run from its start by whoever comes next.
+//! These servers commit each statement of a migration by itself. So every statement is repeatable, and a migration
+//! counts as applied when its row says that it ended. An interrupted migration is run from its start by the next
+//! process.
 
 use crate::connection::{Object, refusal, silence};
 use crate::database::{Database, Flavour};
@@ -12,10 +13,10 @@ use hermes_sql::server::Failing as _;
 use mysql_async::prelude::Queryable as _;
 use std::time::{Duration, Instant};
 
-/// The version of the agent's schema that the tables stand for.
+/// Version of the agent's schema that the tables correspond to.
 pub(crate) const AGENT_VERSION: i64 = 11;
 
-/// A step from one form of the tables to the next. Never changed once it was released.
+/// A step from one version of the tables to the next. Never changed after its release.
 struct Migration {
     number: i32,
     name: &'static str,
@@ -32,7 +33,7 @@ const MIGRATIONS: [Migration; 7] = [
     Migration { number: 7, name: "states", sql: include_str!("../migrations/0007_states.sql") },
 ];
 
-/// The server's error for a column that is there already.
+/// Error number for a column that already exists.
 const DUPLICATE_COLUMN: u16 = 1060;
 
 /// How many seconds one attempt at a migration waits for metadata locks. Short: while a change of a table waits, every call on that table waits
@@ -41,7 +42,7 @@ const ATTEMPT: u64 = 2;
 /// Pause between two attempts, in which the calls that waited behind the first one run.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Sees that the tables are there as this program knows them; what a person should be told.
+/// Creates or migrates the tables as needed. Returns notices for the user.
 pub(crate) async fn open(database: &mut Database, create: bool) -> Result<Vec<String>, StoreError> {
     let location = database.location.clone();
     let mut conn = database.pool.get().await.map_err(|error| match error {
@@ -83,7 +84,7 @@ async fn bring_up(conn: &mut Object, database: &mut Database, create: bool) -> R
     }
 }
 
-/// Why a server can't be used, and what to do; nothing if it can.
+/// Returns why a server cannot be used, or `None` if it can.
 fn unfit(version: &str) -> Option<Refusal> {
     let mut numbers =
         version.split(|sign: char| !sign.is_ascii_digit()).map(|number| number.parse::<u32>().unwrap_or(0));
@@ -100,7 +101,7 @@ fn refused(location: &str, refusal: Refusal) -> Failure {
     StoreError::Refused { location: Location::Server(location.to_owned()), refusal }.into()
 }
 
-/// The number of the last migration that ended; nothing if there are no tables of ours.
+/// Returns the number of the last completed migration, or `None` if our tables do not exist.
 async fn applied(conn: &mut Object) -> Result<Option<i32>, Failure> {
     const THERE: &str = "SELECT count(*) FROM information_schema.tables WHERE table_schema = database() AND table_name = 'hx_migration'";
     if conn.query_first::<i64, _>(THERE).await? == Some(0) {
@@ -109,22 +110,22 @@ async fn applied(conn: &mut Object) -> Result<Option<i32>, Failure> {
     Ok(conn.query_first("SELECT max(number) FROM hx_migration WHERE applied_at IS NOT NULL").await?.flatten())
 }
 
-/// Applies what is missing while nobody else does, again and again while others hold locks on the tables.
+/// Applies the missing migrations under an exclusive lock, retried while others hold locks on the tables.
 ///
 /// # Errors
-/// `Busy` if somebody else migrates, or the locks are held, for as long as the store waits.
+/// `Busy` if another process migrates, or the locks are held, for as long as the store waits.
 async fn migrate_alone(conn: &mut Object, database: &Database) -> Result<i32, Failure> {
     let start = Instant::now();
-    // The lock goes with the connection, so that one who is killed keeps nobody waiting.
+    // The lock ends with the connection, so that a killed process blocks nobody.
     let lock =
         format!("SELECT get_lock(left(concat('hermes ', md5(database())), 64), {})", seconds(database.wait, u64::MAX));
     if conn.query_first::<Option<i64>, _>(lock).await?.flatten() != Some(1) {
-        let holder = "a process of hermes that brings them up to date";
+        let holder = "a process of hermes that is migrating the tables";
         return Err(busy(database, start.elapsed(), holder, "the server's lock for migrations is taken".into()));
     }
     let migrated = loop {
         let left = database.wait.saturating_sub(start.elapsed());
-        // In whole seconds; zero would stand for no wait at all.
+        // In whole seconds; zero would mean no wait at all.
         conn.query_drop(format!("SET SESSION lock_wait_timeout = {}", seconds(left, ATTEMPT))).await?;
         let error = match migrate(conn, database).await {
             Err(Failure::Driver(error @ mysql_async::Error::Server(_))) if is_lock(&error) => error,
@@ -141,18 +142,18 @@ async fn migrate_alone(conn: &mut Object, database: &Database) -> Result<i32, Fa
     migrated
 }
 
-/// Returns a time in whole seconds, rounded up: one at least, `most` at most.
+/// Returns a time in whole seconds, rounded up, between 1 and `most`.
 fn seconds(time: Duration, most: u64) -> u64 {
     (time.as_secs() + u64::from(time.subsec_nanos() > 0)).clamp(1, most)
 }
 
-/// Returns whether a statement was given up because of a lock that somebody else held.
+/// Returns whether a statement failed because of a lock held by another transaction.
 fn is_lock(error: &mysql_async::Error) -> bool {
     matches!(error, mysql_async::Error::Server(error) if [code::LOCK_WAIT, code::DEADLOCK].contains(&error.code))
 }
 
 fn busy(database: &Database, waited: Duration, holder: &str, source: Cause) -> Failure {
-    let (location, op) = (Location::Server(database.location.clone()), "bring the tables up to date");
+    let (location, op) = (Location::Server(database.location.clone()), "migrate the tables");
     StoreError::Busy { location, op, waited, holder: Some(holder.to_owned()), source }.into()
 }
 
@@ -165,7 +166,7 @@ async fn migrate(conn: &mut Object, database: &Database) -> Result<i32, Failure>
         )
         .await?;
     }
-    // Words that others leave out are found as well.
+    // Stop words are indexed as well.
     conn.query_drop("SET SESSION innodb_ft_enable_stopword = OFF").await?;
     let mut last = applied(conn).await?.unwrap_or(0);
     for migration in &MIGRATIONS {
@@ -179,7 +180,7 @@ async fn migrate(conn: &mut Object, database: &Database) -> Result<i32, Failure>
         .await?;
         for statement in statements(migration.sql) {
             match conn.query_drop(statement).await {
-                // A migration that was cut off added them: all columns of a statement are added at once.
+                // Added by an interrupted migration. All columns of one statement are added at once.
                 Err(mysql_async::Error::Server(error)) if error.code == DUPLICATE_COLUMN => {}
                 outcome => outcome?,
             }
@@ -192,14 +193,14 @@ async fn migrate(conn: &mut Object, database: &Database) -> Result<i32, Failure>
     Ok(last)
 }
 
-/// The statements of a migration: each ends at the end of a line.
+/// Returns the statements of a migration. Each ends at the end of a line.
 fn statements(sql: &str) -> impl Iterator<Item = &str> {
     sql.split(";\n").map(str::trim).filter(|statement| {
         statement.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with("--"))
     })
 }
 
-/// Sees that no other program has tables of our names.
+/// Fails if another program has tables with our names.
 async fn refuse_strangers(conn: &mut Object, database: &Database) -> Result<(), Failure> {
     let found: Option<String> = conn
         .query_first(
@@ -209,7 +210,7 @@ async fn refuse_strangers(conn: &mut Object, database: &Database) -> Result<(), 
         )
         .await?;
     match found {
-        // Tables of ours that a migration left which was cut off come with its row.
+        // Tables left by an interrupted migration of ours come with its row.
         Some(table) if !has_begun(conn).await? => Err(refused(
             &database.location,
             Refusal::OtherTables { table, namespace: format!("database {}", database.name) },
@@ -218,7 +219,7 @@ async fn refuse_strangers(conn: &mut Object, database: &Database) -> Result<(), 
     }
 }
 
-/// Whether a migration of ours has begun.
+/// Returns whether a migration of ours has begun.
 async fn has_begun(conn: &mut Object) -> Result<bool, Failure> {
     const THERE: &str = "SELECT count(*) FROM information_schema.tables WHERE table_schema = database() AND table_name = 'hx_migration'";
     if conn.query_first::<i64, _>(THERE).await? == Some(0) {
@@ -232,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_old_server_is_told() {
+    fn an_old_server_is_reported() {
         for fit in ["10.11.14-MariaDB-0+deb12u2", "10.6.1-MariaDB", "11.4.2-MariaDB", "8.0.36", "8.4.0", "9.1.0-log"] {
             assert_eq!(unfit(fit), None, "{fit}");
         }
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_are_told_apart() {
+    fn statements_are_distinguished() {
         let found: Vec<&str> = statements("-- A\n\nCREATE a (\n  b\n);\n-- C; D\nINSERT d;\n-- E\n").collect();
         assert_eq!(found, ["-- A\n\nCREATE a (\n  b\n)", "-- C; D\nINSERT d"]);
     }

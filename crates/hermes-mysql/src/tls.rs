@@ -1,11 +1,11 @@
-//! Encryption, and how far a server has to prove who it is.
+//! Encryption and verification of the server.
 
 use crate::address::Trust;
 use hermes_session::Invalid;
 use mysql_async::SslOpts;
 use std::path::Path;
 
-/// What the driver is told; nothing if the connection is not encrypted.
+/// Returns the options for the driver, or `None` for an unencrypted connection.
 pub(crate) fn options(trust: &Trust) -> Result<Option<SslOpts>, Invalid> {
     let any = || SslOpts::default().with_danger_accept_invalid_certs(true).with_danger_skip_domain_validation(true);
     Ok(match trust {
@@ -20,7 +20,7 @@ pub(crate) fn options(trust: &Trust) -> Result<Option<SslOpts>, Invalid> {
     })
 }
 
-/// The authorities of a file, or those that the system trusts.
+/// Returns the authorities from a file, or those that the system trusts.
 fn authorities(file: Option<&Path>) -> Result<Vec<Vec<u8>>, Invalid> {
     let roots: Vec<Vec<u8>> = match file {
         Some(file) => {
@@ -31,13 +31,11 @@ fn authorities(file: Option<&Path>) -> Result<Vec<Vec<u8>>, Invalid> {
             }
             vec![text]
         }
-        // One that can't be read does not keep the others from being used.
+        // An unreadable certificate does not prevent the use of the others.
         None => rustls_native_certs::load_native_certs().certs.into_iter().map(|root| root.to_vec()).collect(),
     };
     match roots.is_empty() {
-        true => {
-            Err(odd("asks for a proof that nothing here can check: there are no certificates of authorities".into()))
-        }
+        true => Err(odd("asks to verify the server's certificate, but no CA certificates were found".into())),
         false => Ok(roots),
     }
 }
@@ -46,6 +44,6 @@ fn odd(why: String) -> Invalid {
     Invalid::new(
         "store URL",
         why,
-        "ssl-ca=FILE names the authority; ssl-mode=VERIFY_IDENTITY, VERIFY_CA, REQUIRED or DISABLED says how much is asked",
+        "ssl-ca=FILE names the CA certificates; ssl-mode=VERIFY_IDENTITY, VERIFY_CA, REQUIRED or DISABLED sets what is verified",
     )
 }

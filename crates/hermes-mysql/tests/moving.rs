@@ -1,4 +1,4 @@
-//! What was said lately is found while the server brings its index from memory to disk.
+//! Recent messages are found while the server flushes its index from memory to disk.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
 
@@ -42,27 +42,28 @@ async fn say(store: &MysqlStore, text: impl Into<String>) -> MessageId {
     store.append(&session(), &[NewMessage::new(Role::User, text.into())], &request()).await.unwrap()[0]
 }
 
-/// What the askers share with the one who says something.
+/// State shared by the searching tasks and the writing one.
 #[derive(Default)]
 struct Tally {
     is_over: AtomicBool,
-    /// The number of the needle that was said last.
+    /// Number of the needle that was written last.
     said: AtomicUsize,
-    /// How often the index kept a needle from one who asks it once.
+    /// How often the index hid a needle from a single query.
     gaps: AtomicUsize,
     asked: AtomicUsize,
     missed: AtomicUsize,
 }
 
-/// Somebody says a needle and then so much that the server brings its index to disk, again and again; others ask for the needle.
+/// One task repeatedly writes a needle and then enough text for the server to flush its index; others search for the
+/// needle.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn who_asks_while_the_index_moves_is_told_all() {
-    /// Enough gaps to take it that one would have shown.
+async fn searches_are_complete_while_the_index_moves() {
+    /// Number of gaps after which a missed needle would have shown.
     const ENOUGH: usize = 12;
     if is_skipped("mysql") {
         return;
     }
-    // The least memory there is, and each commit waits for the disk.
+    // The smallest cache there is, and each commit waits for the disk.
     let server = Mariadb::start(&["innodb_ft_cache_size=1600000", "innodb_flush_log_at_trx_commit=1"]);
     let store = open(&server).await;
     let tally = Tally::default();
@@ -111,7 +112,7 @@ async fn who_asks_while_the_index_moves_is_told_all() {
     assert!(asked > 0);
 }
 
-/// A message with many words, put into the tables as the store does, without the time that it takes to find the words.
+/// Inserts a message with many words as the store does, without the time it takes to extract the words.
 async fn much(conn: &mut mysql_async::Conn, words: String) {
     let sql =
         "INSERT INTO messages (session_id, timestamp, role, content, content_kind) VALUES ('s', 1, 'user', '', 'text')";
@@ -121,9 +122,9 @@ async fn much(conn: &mut mysql_async::Conn, words: String) {
     conn.exec_drop(sql, (id, format!("k__{id}{words}"))).await.unwrap();
 }
 
-/// An index that keeps a witness back may keep others back: what is found is told as a part.
+/// An index that hides a witness may hide other messages: the answer is marked as partial.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_kept_waiting_is_told_so() {
+async fn an_answer_is_partial_while_the_index_hides_a_witness() {
     if is_skipped("mysql") {
         return;
     }
@@ -137,7 +138,7 @@ async fn who_is_kept_waiting_is_told_so() {
         assert_eq!((ids, answer.served.is_partial), (said.to_vec(), is_partial));
     };
     told(false).await;
-    // The index is made again without the word of one of them.
+    // Rebuilds the index without the word of one of them.
     server.sql(&format!(
         "USE moving; CREATE TABLE dropped (value VARCHAR(30)) ENGINE = InnoDB; INSERT INTO dropped VALUES ('k__{}'); \
          SET SESSION innodb_ft_user_stopword_table = 'moving/dropped'; SET SESSION innodb_ft_enable_stopword = ON; \
@@ -145,7 +146,7 @@ async fn who_is_kept_waiting_is_told_so() {
         said[0].0
     ));
     told(true).await;
-    // Nothing moves when nothing was written.
+    // Without recent writes no flush is expected.
     server.sql("UPDATE moving.hx_mark SET at = at - INTERVAL 1 HOUR");
     told(false).await;
 }

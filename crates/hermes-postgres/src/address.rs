@@ -1,4 +1,4 @@
-//! What a URL says: libpq's keywords, and the two that the driver leaves to us.
+//! Parses a URL: libpq's keywords, and those that the driver leaves to us.
 
 use hermes_session::{Invalid, percent_decoded};
 use std::borrow::Cow;
@@ -11,34 +11,36 @@ use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 /// A server, as a URL names it.
 #[derive(Clone)]
 pub(crate) struct Address {
-    /// What the driver takes.
+    /// Configuration of the driver.
     pub(crate) config: Config,
-    /// How far the server has to prove who it is.
+    /// Required verification of the server.
     pub(crate) trust: Trust,
-    /// The schema that the URL asks for.
+    /// Schema that the URL asks for.
     pub(crate) schema: Option<String>,
-    /// The server without any password.
+    /// Printable URL of the server, without a password.
     pub(crate) location: String,
 }
 
-/// How far a server has to prove who it is.
+/// Required verification of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Not at all.
+    /// None.
     Any,
-    /// By a certificate that one of these authorities signed: those of a file, or the system's.
+    /// A certificate signed by a trusted authority: one from a file, or one of the system's.
     Authority {
-        /// The file.
+        /// File with the authorities; the system's if `None`.
         roots: Option<PathBuf>,
-        /// Whether the certificate has to be for the name of the server.
+        /// Whether the certificate must be issued for the host name of the server.
         is_named: bool,
     },
 }
 
 impl Address {
-    /// Reads `postgresql://…`. Unless it says otherwise, a server on another machine has to prove who it is, and take writes.
+    /// Parses `postgresql://…`. By default, a server on another machine must prove its identity, and every server must
+    /// accept writes.
     pub(crate) fn parse(url: &str) -> Result<Self, Invalid> {
-        // A password may hold a `?`: as the driver reads it, the user ends at the first @.
+        // A password may contain a `?`, so the query is searched for after the first `@`, where the driver ends the
+        // user part.
         let behind_user = url.find('@').map_or(0, |at| at + 1);
         let (place, query) = match url[behind_user..].find('?') {
             Some(at) => (&url[..behind_user + at], &url[behind_user + at + 1..]),
@@ -59,9 +61,9 @@ impl Address {
         }
         let rest = if rest.is_empty() { place.to_owned() } else { format!("{place}?{}", rest.join("&")) };
         let mut config = Config::from_str(&rest).map_err(|error| {
-            // The driver's words name the keyword, never a value.
+            // The driver's message names the keyword, never a value.
             let why = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-            // A password with a `?` in it ends up as the name of an option.
+            // A password that contains a `?` would appear as the name of an option.
             let is_plain = why
                 .split('`')
                 .nth(1)
@@ -98,7 +100,7 @@ impl Address {
         Ok(Self { config, trust, schema, location })
     }
 
-    /// The same for a server that follows another one: it takes no writes.
+    /// Parses the URL of a replica, which does not accept writes.
     pub(crate) fn following(url: &str) -> Result<Self, Invalid> {
         let mut address = Self::parse(url)?;
         address.config.target_session_attrs(TargetSessionAttrs::Any);
@@ -113,7 +115,7 @@ fn is_local(host: &Host) -> bool {
     }
 }
 
-/// The server and the database, without a password.
+/// Returns the server and the database, without a password.
 fn location(config: &Config) -> String {
     let ports = config.get_ports();
     let port = |place: usize| ports.get(place).or(ports.first()).copied().unwrap_or(5432);
@@ -128,7 +130,7 @@ fn location(config: &Config) -> String {
 }
 
 fn decoded(value: &str) -> Result<String, Invalid> {
-    let bad = || odd("has a % that no two digits follow".into(), "write %25 for a % sign");
+    let bad = || odd("has a % that is not followed by two digits".into(), "write %25 for a % sign");
     percent_decoded(value).map(Cow::into_owned).ok_or_else(bad)
 }
 
@@ -185,7 +187,7 @@ mod tests {
             ("postgresql://a:secret@h/d?colour=1", "store URL can't be read: unknown option `colour`"),
             ("postgresql://a:secret@h/d?sslmode=maybe", "store URL has an unknown sslmode"),
             ("postgresql://a:secret@h/d?sec?ret=1", "store URL can't be read"),
-            ("postgresql://a:secret@h/d?schema=%zz", "store URL has a % that no two digits follow"),
+            ("postgresql://a:secret@h/d?schema=%zz", "store URL has a % that is not followed by two digits"),
         ] {
             assert_eq!(Address::parse(url).err().map(|error| error.to_string()).as_deref(), Some(expect));
         }

@@ -1,4 +1,4 @@
-//! From a URL to a pool.
+//! Connection pool for a URL.
 
 use crate::address::Address;
 use crate::{PostgresOptions, tls};
@@ -8,20 +8,21 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::error::SqlState;
 
-/// The oldest server that has all we ask for, as it counts its versions.
+/// Oldest supported version of the server, in the form of `server_version_num`.
 pub(crate) const OLDEST: i32 = 130_000;
 
-/// A pool of connections. Nothing is connected to yet.
+/// Creates a pool of connections, without connecting yet.
 pub(crate) fn pool(address: &Address, options: &PostgresOptions) -> Result<Pool, StoreError> {
     let mut config = address.config.clone();
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(options.connect_timeout);
     }
-    // A server that vanished without a word is noticed before a person gives up.
+    // Detects a server that vanished silently before a person gives up.
     config.keepalives_idle(Duration::from_secs(30)).tcp_user_timeout(Duration::from_secs(30));
     let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = Manager::from_config(config, tls::connector(&address.trust)?, manager);
-    // The driver's own time-out ends with the connection; what a server says next, or does not, is waited for here. Each host may take as long.
+    // The driver's own timeout covers only the connection itself. The wait for the server's answer after it is limited
+    // here. Each host may take that long.
     let once = config_timeout(&address.config, options);
     let hosts = u32::try_from(address.config.get_hosts().len().max(1)).unwrap_or(1);
     let timeouts = Timeouts { wait: Some(options.wait), create: Some(once * hosts), recycle: Some(once) };
@@ -32,7 +33,7 @@ pub(crate) fn pool(address: &Address, options: &PostgresOptions) -> Result<Pool,
         .build()
         .map_err(|error| StoreError::Backend {
             location: Location::Server(address.location.clone()),
-            op: "make a pool of connections",
+            op: "create a connection pool",
             source: error.into(),
         })
 }
@@ -41,16 +42,16 @@ fn config_timeout(config: &Config, options: &PostgresOptions) -> Duration {
     config.get_connect_timeout().copied().unwrap_or(options.connect_timeout)
 }
 
-/// The error of a server that does not answer.
+/// Returns the error of a server that does not answer.
 pub(crate) fn silence(location: &str) -> StoreError {
-    refused(location, ServerProblem::NotReached, "nothing came back within the time-out".into())
+    refused(location, ServerProblem::NotReached, "no answer within the timeout".into())
 }
 
 fn refused(location: &str, problem: ServerProblem, cause: String) -> StoreError {
     StoreError::Refused { location: Location::Server(location.to_owned()), refusal: Refusal::Server { problem, cause } }
 }
 
-/// The error of a server that can't be used.
+/// Returns the error of a server that cannot be used.
 pub(crate) fn refusal(location: &str, error: tokio_postgres::Error) -> StoreError {
     let problem = match error.code() {
         Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
@@ -67,11 +68,11 @@ pub(crate) fn refusal(location: &str, error: tokio_postgres::Error) -> StoreErro
         }
         None => ServerProblem::NotReached,
     };
-    refused(location, problem, told(&error))
+    refused(location, problem, message_of(&error))
 }
 
-/// What the driver says, down to the cause that tells.
-fn told(error: &tokio_postgres::Error) -> String {
+/// Returns the message of a driver's error with all its causes.
+fn message_of(error: &tokio_postgres::Error) -> String {
     if let Some(error) = error.as_db_error() {
         return error.message().to_owned();
     }
@@ -84,7 +85,7 @@ fn told(error: &tokio_postgres::Error) -> String {
     text
 }
 
-/// Takes the name of a schema.
+/// Checks the name of a schema.
 pub(crate) fn checked_schema(name: &str) -> Result<String, Invalid> {
     if name.is_empty() || name.len() > 63 || name.contains('\0') || name.starts_with("pg_") || name == "$user" {
         let hint = "use 1 to 63 letters, digits and underscores, not beginning with pg_";
@@ -93,7 +94,7 @@ pub(crate) fn checked_schema(name: &str) -> Result<String, Invalid> {
     Ok(name.to_owned())
 }
 
-/// A name as it stands in SQL.
+/// Quotes a name for SQL.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

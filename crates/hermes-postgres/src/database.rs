@@ -1,4 +1,4 @@
-//! A server and how we use it.
+//! A server and its settings.
 
 use crate::connection::quoted;
 use crate::error::Failure;
@@ -11,37 +11,37 @@ use hermes_sql::server::{Failing as _, Lost, Receipt, Receipts, Remedy, Server};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A server and how we use it.
+/// A server and its settings.
 #[derive(Clone)]
 pub(crate) struct Database {
     pub(crate) pool: Pool,
-    /// A server that follows, for what may be a moment behind.
+    /// Replica for reads that may be slightly stale.
     pub(crate) replica: Option<Pool>,
-    /// What is shown of where it is.
+    /// Printable location.
     pub(crate) location: String,
     pub(crate) schema: String,
     pub(crate) statement_timeout: Duration,
     pub(crate) wait: Duration,
-    /// Whether nothing may be written.
+    /// Whether writes are refused.
     pub(crate) read_only: bool,
-    /// The state that every transaction reads, if not each its own.
+    /// Snapshot that all transactions read, if they share one.
     pub(crate) snapshot: Option<String>,
     pub(crate) vocabulary: Arc<Vocabulary>,
     pub(crate) receipts: Arc<Receipts>,
 }
 
-/// What a transaction is for.
+/// Purpose of a transaction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Purpose<'w> {
-    /// Changes something, with words that have to be in the vocabulary first.
+    /// Changes something, with words that must be in the vocabulary first.
     Write(&'w [Written]),
-    /// The same, however long a statement takes: what goes or comes may be large.
+    /// Like `Write`, without a time limit for statements, because much may be deleted or imported.
     WriteMuch(&'w [Written]),
-    /// Reads one state.
+    /// Reads a snapshot.
     Read,
-    /// Reads all of it, however long that takes.
+    /// Reads a snapshot as a whole, without a time limit for statements.
     ReadAll,
-    /// The same, where it may be a moment old.
+    /// Like `ReadAll`, where the data may be slightly stale.
     ReadBehind,
 }
 
@@ -54,7 +54,7 @@ impl<'w> Purpose<'w> {
         Self::WriteMuch(words)
     }
 
-    /// The words of what is written; nothing if nothing is.
+    /// Returns the words of a write, or `None` for a read.
     fn words(self) -> Option<&'w [Written]> {
         match self {
             Self::Write(words) | Self::WriteMuch(words) => Some(words),
@@ -67,14 +67,15 @@ impl<'w> Purpose<'w> {
     }
 }
 
-/// What every transaction that writes sets. One whose client vanished does not keep its locks for long; and what is answered is on disk, whatever
-/// somebody set for the database.
+/// Settings of every transaction that writes. A transaction whose client vanished does not keep its locks for long, and
+/// an acknowledged write is on disk, whatever is configured for the database.
 const WRITING: &str = "; SET LOCAL idle_in_transaction_session_timeout = '30s'; SET LOCAL tcp_keepalives_idle = 20; \
      SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 4; \
      SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
 impl Database {
-    /// What comes before the first statement of a transaction. Set each time, because a connection may be a stranger's.
+    /// Returns the statements that begin a transaction. The settings are repeated each time, because a pooler may share
+    /// the connection with others.
     fn prelude(&self, purpose: Purpose<'_>) -> String {
         let (mode, more) = match purpose.is_write() {
             true => ("ISOLATION LEVEL READ COMMITTED READ WRITE", WRITING),
@@ -92,7 +93,7 @@ impl Database {
         )
     }
 
-    /// A number that stands for the schema in the names of locks.
+    /// Returns a number for the schema, as part of the keys of advisory locks.
     pub(crate) fn lock_number(&self) -> i32 {
         self.schema.bytes().fold(5_381_i32, |hash, byte| hash.wrapping_mul(33) ^ i32::from(byte))
     }
@@ -128,14 +129,14 @@ impl Database {
         }
     }
 
-    /// Sees to what has to be there before a transaction that writes.
+    /// Prepares a transaction that writes: adds words to the vocabulary and takes a receipt.
     async fn make_ready(&self, client: &Object, words: &[Written]) -> Result<(Learned, Receipt), Failure> {
         let bound = self.statement_timeout.as_millis();
         let learned = self.vocabulary.learn(client, &self.schema, words, bound).await?;
         Ok((learned, receipts::take(&self.receipts, client, &self.receipts_table(), bound).await?))
     }
 
-    /// Begins a transaction that writes, on a server that has what it rests on.
+    /// Begins a transaction that writes, and checks that the server has the prepared data.
     async fn start(
         &self,
         client: Object,
@@ -145,7 +146,7 @@ impl Database {
     ) -> Result<Transaction, Failure> {
         let mut transaction = Transaction::new(client, Some(learned), Some(receipt), self.lock_number());
         let (server, lacking) = match transaction.ask(&self.prelude(purpose)).await {
-            Ok(told) => told,
+            Ok(answer) => answer,
             Err(failure) => {
                 self.roll_back(transaction, Remedy::Reconnect).await;
                 return Err(failure);

@@ -1,4 +1,4 @@
-//! What PostgreSQL says → what the domain says.
+//! Errors of PostgreSQL → errors of the domain.
 
 use deadpool_postgres::{PoolError, TimeoutType};
 use hermes_session::{Location, ReadOnlyReason, StoreError};
@@ -20,16 +20,16 @@ fn error_code(error: &tokio_postgres::Error) -> String {
     match error.code() {
         Some(state) => format!("SQLSTATE {}", state.code()),
         None if error.is_closed() => "connection closed".to_owned(),
-        None => "no answer of the server".to_owned(),
+        None => "no answer from the server".to_owned(),
     }
 }
 
-/// Whether the server did not do what it was asked, and lives to say so.
+/// Returns whether the server refused the request and stays alive.
 fn is_refusal(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_some_and(|error| error.parsed_severity() == Some(Severity::Error))
 }
 
-/// The domain's error for one of the server's, which stays its source.
+/// Converts an error of the server to the domain's, keeping it as the source.
 fn server_error(error: tokio_postgres::Error, op: &'static str, waited: Duration, location: Location) -> StoreError {
     let Some(code) = error.code() else { return StoreError::Backend { location, op, source: error.into() } };
     match code {
@@ -49,21 +49,22 @@ fn server_error(error: tokio_postgres::Error, op: &'static str, waited: Duration
 
 fn remedy(error: &tokio_postgres::Error) -> Remedy {
     let Some(code) = error.code() else {
-        // No answer came: the connection was refused, cut, or took too long.
+        // No answer: the connection was refused, cut, or timed out.
         let is_cut =
             error.is_closed() || std::error::Error::source(error).is_some_and(|source| source.is::<std::io::Error>());
         return if is_cut { Remedy::Reconnect } else { Remedy::Tell };
     };
     match code {
-        // Others were in the way. A key, a title or an id that came up meanwhile is seen by the next attempt, which tells what that means.
+        // Concurrent work was in the way. A key, title or id that was added meanwhile is seen by the next attempt,
+        // which reports it properly.
         &SqlState::T_R_SERIALIZATION_FAILURE
         | &SqlState::T_R_DEADLOCK_DETECTED
         | &SqlState::LOCK_NOT_AVAILABLE
         | &SqlState::UNIQUE_VIOLATION
         | &SqlState::FOREIGN_KEY_VIOLATION
-        // The row of a receipt is not where this writer left it: it gets another one.
+        // The row of a receipt has an unexpected number; the next attempt uses another row.
         | &SqlState::DIVISION_BY_ZERO => Remedy::Again,
-        // The server stops, starts, or has no connection to spare; or it has become one that only follows.
+        // The server stops, starts, has no free connection, or has become a replica.
         &SqlState::ADMIN_SHUTDOWN
         | &SqlState::CRASH_SHUTDOWN
         | &SqlState::CANNOT_CONNECT_NOW

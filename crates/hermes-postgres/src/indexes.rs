@@ -1,4 +1,4 @@
-//! What a message is found by, and the vocabulary.
+//! Index data of messages, and the vocabulary.
 
 use crate::connection::quoted;
 use crate::error::Failure;
@@ -13,16 +13,16 @@ use std::collections::HashSet;
 use tokio_postgres::Client;
 use tokio_postgres::types::{ToSql, Type};
 
-/// What a message is found by.
+/// Index data of a message.
 #[derive(Debug, Clone)]
 pub(crate) struct Written {
-    /// How many words it has.
+    /// Number of words.
     length: i32,
-    /// How much of it the index takes: words with places (0), words (1), nothing (2).
+    /// How much of it is indexed: words with positions (0), words (1), nothing (2).
     form: i16,
-    /// The words in the form of a tsvector.
+    /// Words in the format of a tsvector.
     words: Option<String>,
-    /// The same, each once, for the vocabulary.
+    /// Words for the vocabulary, without duplicates.
     terms: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ impl Words for Written {
     }
 }
 
-/// Puts the words of messages into the index, in place of others that they had.
+/// Writes the words of messages to the index, replacing older ones.
 pub(crate) async fn add<'m>(
     transaction: &Transaction,
     messages: impl Iterator<Item = (&'m SessionId, MessageId, &'m Written)>,
@@ -64,49 +64,51 @@ pub(crate) async fn add<'m>(
         .map(drop)
 }
 
-/// The words that this process knows to be in the vocabulary. None is ever taken out of it.
+/// Words that this process knows to be in the vocabulary. Words are never removed from it.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary(Knowledge<HashSet<Box<str>>>);
 
-/// The largest number of remembered words. Beyond it the memory starts empty again.
+/// Maximum number of cached words. Beyond it the cache is cleared.
 const MAX_REMEMBERED_TERMS: usize = 200_000;
 
-/// Words that were put into the vocabulary, and stay there once something that came after them is on disk.
+/// Words that were added to the vocabulary. They are durable once a later commit is on disk.
 #[derive(Debug)]
 pub(crate) struct Learned {
     terms: Vec<Box<str>>,
     epoch: Epoch,
-    /// Whether other words were taken for known in this epoch.
+    /// Whether other words were assumed to be known in this epoch.
     rests_on_known: bool,
 }
 
-/// Asks which server answers, and how many of the words in `$1` its vocabulary lacks.
+/// Returns the name of the answering server, and how many of the words in `$1` its vocabulary lacks.
 ///
-/// The first answer differs after each start of the server and each creation of the vocabulary: the words may have been learned by another server
-/// than the one that answers, because a pooler keeps its clients when it loses its server.
+/// The name differs after each start of the server and each creation of the vocabulary. The words may have been added
+/// on another server than the one that answers, because a pooler keeps its clients when it loses its server.
 const QUESTION: &str = "SELECT concat(extract(epoch FROM pg_postmaster_start_time()), ' ', to_regclass('hx_term')::oid), \
      (SELECT count(*) FROM unnest($1) t WHERE NOT EXISTS (SELECT 1 FROM hx_term h WHERE h.term = t))";
 
 impl Learned {
-    /// Begins a transaction with `prelude` and asks [`QUESTION`] in it, in one round trip. Returns the server and how many words it lacks.
+    /// Begins a transaction with `prelude` and runs [`QUESTION`] in it, in one round trip. Returns the server and how
+    /// many words it lacks.
     ///
     /// # Errors
-    /// If either fails. A transaction may be open then.
+    /// Fails if either fails. A transaction may be open then.
     pub(crate) async fn begin_and_ask(&self, client: &Client, prelude: &str) -> Result<(String, i64), Failure> {
         let terms: [(&(dyn ToSql + Sync), Type); 1] = [(&self.terms, Type::TEXT_ARRAY)];
-        // Both are sent at once. The statement is not prepared before: another server may answer by then, and no search path is set yet.
-        let (begun, told) = join(client.batch_execute(prelude), client.query_typed_one(QUESTION, &terms)).await;
+        // Both are sent at once. The statement is not prepared before: another server may answer by then, and no search
+        // path is set yet.
+        let (begun, answer) = join(client.batch_execute(prelude), client.query_typed_one(QUESTION, &terms)).await;
         begun?;
-        let row = told?;
+        let row = answer?;
         Ok((row.try_get(0)?, row.try_get(1)?))
     }
 }
 
 impl Vocabulary {
-    /// Sees that words are in the vocabulary, before any message that has them. No statement takes longer than it may, in milliseconds.
+    /// Adds words to the vocabulary, before any message that has them. `bound` limits each statement, in milliseconds.
     ///
-    /// It does not wait for the disk: what comes later in the log is not there without it. Until something is, a server that fails forgets them, so
-    /// they are told to be known with [`remember`](Self::remember), and not before.
+    /// It does not wait for the disk, because a later commit in the log makes it durable too. Until then a crash of the
+    /// server loses the words, so they are cached only by [`remember`](Self::remember) after such a commit.
     pub(crate) async fn learn(
         &self,
         client: &Object,
@@ -120,7 +122,7 @@ impl Vocabulary {
             terms.filter(|term| !known.contains(*term)).collect()
         });
         let rests_on_known = new.len() < words.iter().map(|words| words.terms.len()).sum();
-        // In one order, so that two that learn the same words wait for each other and not both.
+        // Sorted, so that two transactions with the same words wait for each other instead of deadlocking.
         new.sort_unstable();
         new.dedup();
         if !new.is_empty() {
@@ -134,8 +136,9 @@ impl Vocabulary {
         Ok(Learned { terms: new.into_iter().map(Box::from).collect(), epoch, rests_on_known })
     }
 
-    /// Whether all words are there on the server that [`begin_and_ask`](Learned::begin_and_ask) reached, within the transaction that writes messages with them. If
-    /// not, or if nobody can tell, they are to be learned again.
+    /// Returns whether all words are in the vocabulary of the server that [`begin_and_ask`](Learned::begin_and_ask)
+    /// reached, within the transaction that writes messages with them. If not, or if it is unknown, they must be added
+    /// again.
     pub(crate) fn confirm(&self, learned: &mut Learned, server: &str, lacking: i64) -> bool {
         let epoch = self.0.meet(server, None);
         let is_sure = lacking == 0 && (epoch == learned.epoch || !learned.rests_on_known);
@@ -143,7 +146,7 @@ impl Vocabulary {
         is_sure
     }
 
-    /// Takes it that words are in the vocabulary: something was committed after them.
+    /// Caches words that are durable, because something was committed after them.
     pub(crate) fn remember(&self, learned: Learned) {
         self.0.note(learned.epoch, |known| {
             if known.len() + learned.terms.len() > MAX_REMEMBERED_TERMS {
@@ -153,7 +156,7 @@ impl Vocabulary {
         });
     }
 
-    /// Takes nothing for known any more.
+    /// Forgets all cached words.
     pub(crate) fn forget(&self) {
         self.0.forget();
     }

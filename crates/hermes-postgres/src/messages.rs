@@ -1,4 +1,4 @@
-//! Adding messages.
+//! Appends messages.
 
 use crate::error::Failure;
 use crate::indexes::Written;
@@ -10,7 +10,7 @@ use hermes_sql::stored;
 use std::borrow::Cow;
 use tokio_postgres::types::ToSql;
 
-/// Adds messages to a session and moves its counters, its preview and its times.
+/// Appends messages to a session and updates its counters, its preview and its times.
 pub(crate) async fn add(
     transaction: &Transaction,
     id: &SessionId,
@@ -20,8 +20,8 @@ pub(crate) async fn add(
 ) -> Result<Vec<MessageId>, Failure> {
     let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();
     let count = messages.len() as i64;
-    // The session is locked before ids are drawn, so that its ids rise as it grows. Both are known to the server by then, which does what it is
-    // sent in that order, so that the second need not wait for the answer to the first.
+    // The session is locked before ids are drawn, so that its ids ascend. Both statements are prepared by then, and the
+    // server runs them in the order sent, so the second need not wait for the answer to the first.
     let lock = transaction.prepare_cached(COUNT).await?;
     transaction.prepare_cached(DRAW).await?;
     let name = id.as_str();
@@ -38,7 +38,7 @@ pub(crate) async fn add(
     let newest = messages.iter().map(|message| message.timestamp.unwrap_or(now)).max().unwrap_or(now).seconds();
     let first = messages.iter().find_map(|message| preview(&message.body)).unwrap_or_default();
     let first = stored::without_nul(&first);
-    let told: [&(dyn ToSql + Sync); 3] = [&name, &newest, &first];
+    let parameters: [&(dyn ToSql + Sync); 3] = [&name, &newest, &first];
     let rows = messages.iter().zip(&ids).map(|(message, id)| (*id, &message.body, message.timestamp.unwrap_or(now)));
     let rows = Rows::new(id, rows);
     let words = ids.iter().zip(words).map(|(message, words)| (id, *message, words));
@@ -49,7 +49,7 @@ pub(crate) async fn add(
                  last_active = CASE WHEN session_id = $1 THEN greatest(last_active, $2) ELSE last_active END, \
                  preview = CASE WHEN session_id = $1 AND preview = '' THEN $3 ELSE preview END \
                  WHERE session_id = $1 OR session_id = (SELECT root FROM hx_session WHERE session_id = $1)",
-                &told,
+                &parameters,
             )
             .await
     })
@@ -61,14 +61,14 @@ const COUNT: &str =
     "UPDATE sessions SET message_count = message_count + $1, tool_call_count = tool_call_count + $2 WHERE id = $3";
 const DRAW: &str = "SELECT nextval('messages_id_seq') FROM generate_series(1, $1::int8)";
 
-/// Draws the ids of so many messages, ascending.
+/// Draws `count` message ids, ascending.
 pub(crate) async fn draw(transaction: &Transaction, count: usize) -> Result<Vec<MessageId>, Failure> {
     let count = count as i64;
     let rows = transaction.query_rows(DRAW, &[&count]).await?;
     rows.iter().map(|row| Ok(MessageId(row.try_get(0)?))).collect()
 }
 
-/// Messages by column, as one statement takes them.
+/// Messages by column, for one statement.
 pub(crate) struct Rows<'m> {
     session: &'m str,
     ids: Vec<i64>,
@@ -122,7 +122,7 @@ impl<'m> Rows<'m> {
         rows
     }
 
-    /// Puts them into the table.
+    /// Inserts them.
     pub(crate) async fn insert(&self, transaction: &Transaction) -> Result<(), Failure> {
         let [call, calls, tool, finish, reasoning, reasoning_content, details, codex_reasoning, codex_message] =
             &self.texts;

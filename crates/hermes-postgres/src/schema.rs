@@ -1,4 +1,4 @@
-//! The tables: made and brought up to date by numbered migrations, each once, whoever comes first.
+//! Tables, created and changed by numbered migrations. Each is applied once, by the first process that gets to it.
 
 use crate::connection::{OLDEST, quoted, refusal, silence};
 use crate::database::Database;
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use tokio_postgres::IsolationLevel;
 use tokio_postgres::error::SqlState;
 
-/// The version of the agent's schema that the tables stand for.
+/// Version of the agent's schema that the tables correspond to.
 pub(crate) const AGENT_VERSION: i64 = 11;
 
-/// A step from one form of the tables to the next. Never changed once it was released.
+/// A step from one version of the tables to the next. Never changed after its release.
 struct Migration {
     number: i32,
     name: &'static str,
@@ -35,10 +35,10 @@ const ATTEMPT: Duration = Duration::from_secs(2);
 /// Pause between two attempts, in which the calls that waited behind the first one run.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The lock that migrations of one schema take, beside its number.
+/// First key of the advisory lock for migrations; the second is the number of the schema.
 const LOCK: i32 = 0x4845_524e;
 
-/// Sees that the tables are there as this program knows them; what a person should be told.
+/// Creates or migrates the tables as needed. Returns notices for the user.
 pub(crate) async fn open(database: &Database, create: bool) -> Result<Vec<String>, StoreError> {
     let location = &database.location;
     let mut client = database.pool.get().await.map_err(|error| match error {
@@ -85,7 +85,7 @@ async fn bring_up(client: &mut Object, database: &Database, create: bool) -> Res
     }
 }
 
-/// Why a server can't be used, and what to do; nothing if it can.
+/// Returns why a server cannot be used, or `None` if it can.
 fn unfit(number: i32, version: &str, encoding: &str) -> Option<Refusal> {
     if number < OLDEST {
         return Some(Refusal::TooOld { product: format!("PostgreSQL {version}") });
@@ -97,7 +97,7 @@ fn refused(location: &str, refusal: Refusal) -> Failure {
     StoreError::Refused { location: Location::Server(location.to_owned()), refusal }.into()
 }
 
-/// The number of the last migration; nothing if there are no tables of ours.
+/// Returns the number of the last migration, or `None` if our tables do not exist.
 async fn applied(client: &Object, schema: &str) -> Result<Option<i32>, Failure> {
     let table = format!("{}.hx_migration", quoted(schema));
     let is_there: bool = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&table]).await?.try_get(0)?;
@@ -107,7 +107,8 @@ async fn applied(client: &Object, schema: &str) -> Result<Option<i32>, Failure> 
     Ok(client.query_one(&format!("SELECT max(number) FROM {table}"), &[]).await?.try_get(0)?)
 }
 
-/// Applies what is missing, again and again while others hold locks on the tables. Returns the number of the last migration.
+/// Applies the missing migrations, retried while others hold locks on the tables. Returns the number of the last
+/// migration.
 ///
 /// # Errors
 /// `Busy` if the locks were held for as long as the store waits.
@@ -122,19 +123,19 @@ async fn migrate_in_time(client: &mut Object, database: &Database) -> Result<i32
         let waited = start.elapsed();
         if waited >= database.wait {
             let holder = holders(client, &database.schema).await.unwrap_or(None);
-            let (location, op) = (Location::Server(database.location.clone()), "bring the tables up to date");
+            let (location, op) = (Location::Server(database.location.clone()), "migrate the tables");
             return Err(StoreError::Busy { location, op, waited, holder, source: error.into() }.into());
         }
         tokio::time::sleep(PAUSE.min(database.wait - waited)).await;
     }
 }
 
-/// Returns whether a statement was given up because of a lock that somebody else held.
+/// Returns whether a statement failed because of a lock held by another transaction.
 fn is_lock(error: &tokio_postgres::Error) -> bool {
     error.code().is_some_and(|code| *code == SqlState::LOCK_NOT_AVAILABLE || *code == SqlState::T_R_DEADLOCK_DETECTED)
 }
 
-/// Returns the server's processes that hold locks on tables of the schema, in words; `None` if there are none.
+/// Describes the server's processes that hold locks on tables of the schema. Returns `None` if there are none.
 async fn holders(client: &Object, schema: &str) -> Result<Option<String>, Failure> {
     let sql = "SELECT string_agg(DISTINCT l.pid::text, ', ') FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
          JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND l.granted AND l.pid <> pg_backend_pid() \
@@ -143,19 +144,20 @@ async fn holders(client: &Object, schema: &str) -> Result<Option<String>, Failur
     Ok(pids.map(|pids| format!("a transaction of another session (process {pids} of the server)")))
 }
 
-/// Applies what is missing, one transaction each, and waits no longer than `patience` for a lock. Returns the number of the last migration.
+/// Applies the missing migrations, one transaction each, and waits at most `patience` for a lock. Returns the number of
+/// the last migration.
 async fn migrate(client: &mut Object, database: &Database, patience: Duration) -> Result<i32, Failure> {
-    // Zero would stand for no limit.
+    // Zero would mean no limit.
     let patience = patience.as_millis().max(1);
     let (schema, lock) = (database.schema.as_str(), database.lock_number());
     let mut last = 0;
     for migration in &MIGRATIONS {
         let transaction = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).start().await?;
         transaction.batch_execute(&format!("SET LOCAL lock_timeout = {patience}")).await?;
-        // Whoever else opens the store now waits here, and then finds it done.
+        // Another process that opens the store now waits here, and then finds the migration applied.
         transaction.execute("SELECT pg_advisory_xact_lock($1, $2)", &[&LOCK, &lock]).await?;
         let name = quoted(schema);
-        // Making a schema that is there already needs the right to make one.
+        // Checked first, because CREATE SCHEMA needs the privilege even if the schema exists.
         let has_schema = transaction.query_opt("SELECT 1 FROM pg_namespace WHERE nspname = $1", &[&schema]).await?;
         if has_schema.is_none() {
             transaction.batch_execute(&format!("CREATE SCHEMA {name}")).await?;
@@ -184,7 +186,7 @@ async fn migrate(client: &mut Object, database: &Database, patience: Duration) -
     Ok(last)
 }
 
-/// Sees that no other program has tables of our names.
+/// Fails if another program has tables with our names.
 async fn refuse_strangers(
     transaction: &deadpool_postgres::Transaction<'_>,
     database: &Database,
@@ -207,9 +209,9 @@ async fn refuse_strangers(
     }
 }
 
-/// Where the extension is, if it is.
+/// Statement for the schema of the extension, if it is installed.
 const WHERE: &str = "SELECT n.nspname::text FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm'";
-const SLOWLY: &str = "pieces of words are found slowly, because";
+const SLOWLY: &str = "searches for parts of words are slow, because";
 const ADD: &str = "have an administrator run CREATE EXTENSION pg_trgm in the database";
 
 async fn has_trigrams(client: &Object, schema: &str) -> Result<bool, Failure> {
@@ -217,18 +219,18 @@ async fn has_trigrams(client: &Object, schema: &str) -> Result<bool, Failure> {
     Ok(client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&index]).await?.try_get(0)?)
 }
 
-/// What to tell of the index for pieces of words if nothing is to be changed.
+/// Returns a notice if the index for pieces of words is missing, without changing anything.
 async fn lacks_trigrams(client: &Object, schema: &str) -> Result<Vec<String>, Failure> {
     if has_trigrams(client, schema).await? {
         return Ok(Vec::new());
     }
     Ok(vec![match client.query_opt(WHERE, &[]).await? {
         None => format!("{SLOWLY} the extension pg_trgm is missing; {ADD}"),
-        Some(_) => format!("{SLOWLY} their index is missing; whoever opens the store for writing makes it"),
+        Some(_) => format!("{SLOWLY} their index is missing; the next command that writes creates it"),
     }])
 }
 
-/// Makes the index for pieces of words, if the extension it needs can be had; what to tell if not.
+/// Creates the index for pieces of words, if the extension is available. Returns a notice otherwise.
 async fn trigrams(client: &Object, schema: &str) -> Result<Vec<String>, Failure> {
     if has_trigrams(client, schema).await? {
         return Ok(Vec::new());
@@ -242,13 +244,13 @@ async fn trigrams(client: &Object, schema: &str) -> Result<Vec<String>, Failure>
         let why = error.as_db_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());
         return Ok(lacking(&why));
     }
-    let Some(row) = client.query_opt(WHERE, &[]).await? else { return Ok(lacking("it could not be made")) };
+    let Some(row) = client.query_opt(WHERE, &[]).await? else { return Ok(lacking("it could not be created")) };
     let place = quoted(&row.try_get::<_, String>(0)?);
     let made =
         format!("CREATE INDEX IF NOT EXISTS hx_term_trgm ON {name}.hx_term USING gin (term {place}.gin_trgm_ops)");
     match client.batch_execute(&made).await {
         Ok(()) => Ok(Vec::new()),
-        // Somebody else makes it at this moment.
+        // Another process creates it at this moment.
         Err(error)
             if error
                 .code()
@@ -267,11 +269,11 @@ mod tests {
     use super::{Refusal, unfit};
 
     #[test]
-    fn an_old_server_is_told() {
+    fn an_old_server_is_reported() {
         assert_eq!(unfit(150_018, "15.18", "UTF8"), None);
         assert_eq!(unfit(130_000, "13.0", "UTF8"), None);
         let text = |refusal: Option<Refusal>| refusal.map(|refusal| refusal.to_string());
         assert_eq!(text(unfit(120_022, "12.22", "UTF8")).as_deref(), Some("is PostgreSQL 12.22, which is too old"));
-        assert_eq!(text(unfit(150_000, "15", "SQL_ASCII")).as_deref(), Some("keeps text as SQL_ASCII"));
+        assert_eq!(text(unfit(150_000, "15", "SQL_ASCII")).as_deref(), Some("stores text as SQL_ASCII, not UTF-8"));
     }
 }

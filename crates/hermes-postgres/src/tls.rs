@@ -1,4 +1,4 @@
-//! Encryption, and how far a server has to prove who it is.
+//! Encryption and verification of the server.
 
 use crate::address::Trust;
 use hermes_session::Invalid;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// What connects with as much proof as is asked for.
+/// Returns a connector with the required verification.
 pub(crate) fn connector(trust: &Trust) -> Result<MakeRustlsConnect, Invalid> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -32,7 +32,7 @@ pub(crate) fn connector(trust: &Trust) -> Result<MakeRustlsConnect, Invalid> {
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// The authorities of a file, or those that the system trusts.
+/// Returns the authorities from a file, or those that the system trusts.
 fn authorities(file: Option<&Path>) -> Result<RootCertStore, Invalid> {
     let mut roots = RootCertStore::empty();
     match file {
@@ -45,15 +45,13 @@ fn authorities(file: Option<&Path>) -> Result<RootCertStore, Invalid> {
         }
         None => {
             let found = rustls_native_certs::load_native_certs();
-            // The others serve without those that can't be read.
+            // Unreadable certificates do not prevent the use of the others.
             let (added, ignored) = roots.add_parsable_certificates(found.certs);
             tracing::debug!(added, ignored, errors = found.errors.len(), "certificates of the system loaded");
         }
     }
     match roots.is_empty() {
-        true => {
-            Err(odd("asks for a proof that nothing here can check: there are no certificates of authorities".into()))
-        }
+        true => Err(odd("asks to verify the server's certificate, but no CA certificates were found".into())),
         false => Ok(roots),
     }
 }
@@ -62,11 +60,11 @@ fn odd(why: String) -> Invalid {
     Invalid::new(
         "store URL",
         why,
-        "sslrootcert=FILE names the authority; sslmode=verify-full, verify-ca, require or disable says how much is asked",
+        "sslrootcert=FILE names the CA certificates; sslmode=verify-full, verify-ca, require or disable sets what is verified",
     )
 }
 
-/// Takes a certificate for another name or, without an authority, any.
+/// Accepts a certificate for another name or, without an authority, any certificate.
 #[derive(Debug)]
 struct Lenient {
     provider: Arc<CryptoProvider>,

@@ -1,23 +1,23 @@
-//! Hints for the errors of an open store: what the person, or the program, can do next. Shared by the surfaces.
+//! Hints for the errors of an open store: what the person or the program can do next. Shared by all surfaces.
 
 use hermes_session::{Conflict, ReadOnlyReason, Refusal, StoreError};
 use std::borrow::Cow;
 
-/// Returns what can be done about an error of a store that is open. For a refusal it is what concerns a running call; a surface that opens stores
-/// knows more about those.
+/// Returns a hint for an error of an open store. For a refusal it covers only running calls; a surface that opens
+/// stores knows more about refusals to open.
 pub fn of(error: &StoreError) -> Cow<'static, str> {
     match error {
-        StoreError::NotFound(_) => "`hermes sessions list` shows what there is".into(),
+        StoreError::NotFound(_) => "run `hermes sessions list` to find it".into(),
         StoreError::Conflict(conflict) => of_conflict(conflict),
         StoreError::Invalid(invalid) => invalid.hint.clone(),
         StoreError::Busy { location, .. } if location.is_server() => {
-            "other programs hold what it needs; try again when they are done".into()
+            "other programs hold locks that it needs; try again when they are done".into()
         }
         StoreError::Busy { holder: Some(_), .. } => {
             "let that program finish, or stop it, and try again; sessiondb.sqlite.wait_seconds says how long to wait".into()
         }
         StoreError::Busy { holder: None, .. } => {
-            "another process is writing for long; try again, or raise sessiondb.sqlite.wait_seconds".into()
+            "another process has been writing for long; try again, or raise sessiondb.sqlite.wait_seconds".into()
         }
         StoreError::Corrupt { location, .. } if location.is_server() => {
             "stop every agent, keep a dump of the database, then restore a backup".into()
@@ -28,28 +28,28 @@ pub fn of(error: &StoreError) -> Cow<'static, str> {
         StoreError::Refused { refusal: Refusal::PacketTooLarge, .. } => {
             "raise max_allowed_packet of the server above twice the size of the largest message".into()
         }
-        StoreError::NoRoom { .. } => "free some room; nothing was written and nothing is lost".into(),
+        StoreError::NoRoom { .. } => "free some disk space; nothing was written and nothing is lost".into(),
         StoreError::ReadOnly { location, reason: ReadOnlyReason::Requested, .. } if location.is_server() => {
             "run the command without --read-only".into()
         }
         StoreError::ReadOnly { reason: ReadOnlyReason::Requested, .. } => {
-            "run the command without --read-only; the setting sessiondb.sqlite.read_only asks for the same".into()
+            "run the command without --read-only; the setting sessiondb.sqlite.read_only has the same effect".into()
         }
         StoreError::ReadOnly { location, .. } if location.is_server() => {
-            "use an account that may write, and a server that is no standby".into()
+            "use an account that may write, and a server that is not a standby".into()
         }
         StoreError::ReadOnly { location, .. } => {
             format!("make {location} and its folder writable, or work on a copy").into()
         }
         StoreError::InDoubt { location, .. } if location.is_server() => {
-            "see what is there before you do it again; what was sent with a request key can be sent again as it was".into()
+            "check what is stored before you repeat it; a call with a request key can be repeated unchanged".into()
         }
         StoreError::InDoubt { .. } => {
-            "close every program that uses the store, look after the disk, then see what is there before you do it again"
+            "close every program that uses the store, check the disk, then check what is stored before you repeat the write"
                 .into()
         }
         StoreError::Backend { location, .. } if location.is_server() => {
-            "see that the server runs, that its address and account are right, and what its log says; nothing was written"
+            "check that the server is running, its address and account, and its log; nothing was written"
                 .into()
         }
         _ => "see the cause; nothing was written".into(),
@@ -60,7 +60,7 @@ fn of_conflict(conflict: &Conflict) -> Cow<'static, str> {
     match conflict {
         Conflict::Exists(_) => "choose another id".into(),
         Conflict::TitleTaken { holder, .. } => format!("choose another title, or rename session {holder} first").into(),
-        Conflict::AlreadySplit { continuation, .. } => format!("carry on in session {continuation}").into(),
+        Conflict::AlreadySplit { continuation, .. } => format!("continue in session {continuation}").into(),
         Conflict::TopicTaken { .. } => "a session has one topic; choose another session".into(),
         Conflict::KeyReused(_) => "use a new key for each change".into(),
     }

@@ -1,4 +1,4 @@
-//! Answers as JSON, as types of `hermes-wire`: the agent's own keys, and ours beside them.
+//! Answers as JSON, as types of `hermes-wire`: the agent's own keys, and additional ones of ours.
 
 use crate::conversation::Conversation;
 use crate::hints;
@@ -98,14 +98,15 @@ fn summary<'a>(row: &'a SessionSummary, zone: &TimeZone) -> ConversationRow<'a> 
     ConversationRow::new(row, when(row.last_active, zone))
 }
 
-/// Returns a page of conversations, as it was asked for.
-pub fn listed(listing: &Listing, page: &PageRequest, zone: &TimeZone) -> Value {
-    // Rows that can't be read are on the page as well, so that the next one begins where this one was asked to end.
+/// Returns the requested page of conversations, with a hint if there are none.
+pub fn listed(listing: &Listing, page: &PageRequest, zone: &TimeZone, hint: Option<String>) -> Value {
+    // Unreadable rows are on the page too, so the next page starts at the requested end of this one.
     let next = page.offset() + u64::from(page.limit());
     to_value(&wire::Conversations {
         count: listing.rows.len(),
         conversations: listing.rows.iter().map(|row| summary(row, zone)).collect(),
         next_offset: listing.next.as_ref().map(|_| next),
+        hint,
     })
 }
 
@@ -123,7 +124,7 @@ pub fn page(page: &Page, zone: &TimeZone) -> Value {
 
 fn page_message<'a>(message: &'a Message, zone: &TimeZone) -> wire::PageMessage<'a> {
     let tool_calls = message.body.tool_calls.as_ref().and_then(|calls| {
-        // Calls that are too long are cut, and a part of them is no JSON.
+        // Calls that are too long are cut; the rest is not valid JSON, so it is a text.
         let is_long = calls.as_str().len() > MAX_PAGE_CHARACTERS;
         if is_long { Some(render::ends(calls.as_str(), MAX_PAGE_CHARACTERS).into()) } else { calls.to_value() }
     });
@@ -141,7 +142,7 @@ fn page_message<'a>(message: &'a Message, zone: &TimeZone) -> wire::PageMessage<
     }
 }
 
-/// Returns how much there is.
+/// Returns the counts within the scope.
 pub fn statistics(statistics: &Statistics) -> Value {
     let sources = statistics.sources.as_ref();
     to_value(&wire::ScopeCounts {
@@ -151,7 +152,7 @@ pub fn statistics(statistics: &Statistics) -> Value {
     })
 }
 
-/// Returns how much one conversation has and used.
+/// Returns the counts and the usage of one conversation.
 pub fn statistics_of(conversation: &Conversation, zone: &TimeZone) -> Value {
     let usage = conversation.members().fold(Usage::default(), |sum, session| sum.plus(&session.usage));
     let mut models: Vec<&str> = conversation.members().filter_map(|session| session.model.as_deref()).collect();
@@ -175,7 +176,7 @@ pub fn statistics_of(conversation: &Conversation, zone: &TimeZone) -> Value {
     })
 }
 
-/// Returns a time in the agent's form: `November 15, 2026 at 06:38 PM`.
+/// Returns a time in the agent's format: `November 15, 2026 at 06:38 PM`.
 fn when(at: Timestamp, zone: &TimeZone) -> String {
     match at.to_calendar() {
         Some(at) => at.to_zoned(zone.clone()).strftime("%B %d, %Y at %I:%M %p").to_string(),
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_as_the_agent_tells_them() {
+    fn times_are_written_as_the_agent_writes_them() {
         let at = Timestamp::from_seconds(1_794_767_912.5).unwrap();
         assert_eq!(when(at, &TimeZone::UTC), "November 15, 2026 at 06:38 PM");
         assert_eq!(when(Timestamp::from_seconds(1e300).unwrap(), &TimeZone::UTC).chars().next(), Some('1'));

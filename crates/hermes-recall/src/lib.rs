@@ -1,8 +1,9 @@
-//! Recall: what was said about this, for an agent that should not ask its person again.
+//! Recall: finds what was said about a topic, so that an agent need not ask its person again.
 //!
-//! [`session_search`] finds the conversations in which something was said and gives the passage around each match, without a model. Whose conversations
-//! are looked at is a mandatory argument, a [`Scope`](hermes_session::Scope), and is asked of the store with each question; [`Reader`] has the same for
-//! lists, transcripts and counts. No call of this crate tells of a conversation outside the scope, not even that it is there.
+//! [`session_search`] finds conversations about a topic and returns the passage around each match, without a model. The
+//! [`Scope`](hermes_session::Scope), which limits whose conversations are read, is a mandatory argument and part of
+//! every query to the store. [`Reader`] does the same for lists, transcripts and counts. No call of this crate reveals
+//! anything about a conversation outside the scope, not even that it exists.
 
 #![warn(missing_docs)]
 
@@ -15,6 +16,7 @@ mod render;
 mod request;
 mod summary;
 mod transcript;
+pub mod when;
 mod window;
 
 pub use conversation::Conversation;

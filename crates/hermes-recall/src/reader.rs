@@ -1,4 +1,4 @@
-//! Everything else that can be read within a scope, and the little that can be written.
+//! The other reads within a scope, and the few writes.
 
 use crate::conversation::{Conversation, conversations};
 use crate::recall::{Recall, session_search};
@@ -8,31 +8,31 @@ use crate::summary::Summarising;
 use hermes_session::{
     Conflict, Counts, Extent, Invalid, ListRequest, Listing, Message, MessageBody, MessageId, MessageRequest,
     NewMessage, Request, Role, Scope, SessionFilter, SessionId, Source, SourceStatistics, Store, StoreError, Title,
-    View, Window,
+    View, Window, quoted,
 };
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The longest note, in characters.
+/// Maximum length of a note, in characters.
 pub const MAX_NOTE: usize = 10_000;
-/// The longest page of a transcript, in characters; a message that is longer has a page of its own.
+/// Maximum length of a page of a transcript, in characters; a longer message has a page of its own.
 pub const MAX_PAGE_CHARACTERS: usize = 50_000;
 
-/// A store as far as a scope reaches.
+/// A store limited to a scope.
 ///
-/// A conversation outside the scope is [`StoreError::NotFound`], as one that does not exist is.
+/// A conversation outside the scope is [`StoreError::NotFound`], like one that does not exist.
 #[derive(Clone)]
 pub struct Reader {
     store: Arc<dyn Store>,
     scope: Scope,
 }
 
-/// A place in a transcript: behind a message of one of its sessions. As text, `1.42`.
+/// A position in a transcript: after a message of one of its sessions. As text, `1.42`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Which session of the chain, from nought.
+    /// Index of the session in the chain, from 0.
     pub segment: usize,
     /// The message.
     pub message: MessageId,
@@ -43,20 +43,21 @@ pub struct Place {
 pub struct Page {
     /// The conversation.
     pub conversation: Conversation,
-    /// The session that its pages are read by: the one that the conversation goes on in, or the one that did a piece of work for it.
+    /// The session by which its pages are read: the one in which the conversation continues, or a delegate.
     pub session: SessionId,
-    /// Its messages, as they were said: what was compacted away is among them, and what a session repeats of the one before comes twice.
+    /// Its messages as they were said: compacted ones are included, and messages that a session repeats from the
+    /// previous one are there twice.
     pub messages: Vec<Message>,
-    /// Where the next page starts; nothing after the last one.
+    /// Start of the next page; `None` after the last one.
     pub next: Option<Place>,
 }
 
-/// How much there is within a scope.
+/// Counts within a scope.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {
     /// Conversations, sessions, messages.
     pub counts: Counts,
-    /// The same by source, if everything is within the scope.
+    /// The counts by source; `None` if the scope is limited.
     pub sources: Option<BTreeMap<Source, SourceStatistics>>,
 }
 
@@ -69,7 +70,8 @@ impl fmt::Display for Place {
 impl FromStr for Place {
     type Err = Invalid;
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        let odd = || Invalid::new("cursor", format!("{text:?} is none"), "give what the page before called next");
+        let odd =
+            || Invalid::new("cursor", format!("{} is not valid", quoted(text)), "pass `next` of the previous page");
         let (segment, message) = text.split_once('.').ok_or_else(odd)?;
         Ok(Self {
             segment: segment.parse().map_err(|_| odd())?,
@@ -79,17 +81,17 @@ impl FromStr for Place {
 }
 
 impl Reader {
-    /// Reads a store within a scope.
+    /// Returns a reader of a store within a scope.
     pub fn new(store: Arc<dyn Store>, scope: Scope) -> Self {
         Self { store, scope }
     }
 
-    /// The scope.
+    /// Returns the scope.
     pub const fn scope(&self) -> &Scope {
         &self.scope
     }
 
-    /// [`session_search`] within the scope.
+    /// Runs [`session_search`] within the scope.
     ///
     /// # Errors
     /// If the store fails.
@@ -101,7 +103,7 @@ impl Reader {
         session_search(&*self.store, &self.scope, request, summarising).await
     }
 
-    /// A page of conversations within the scope. Hidden sources are left out unless sources are named.
+    /// Returns a page of conversations within the scope. Hidden sources are left out unless sources are named.
     ///
     /// # Errors
     /// If the store fails.
@@ -112,22 +114,22 @@ impl Reader {
         let mut listing =
             self.store.list(&ListRequest { view: View::Conversations, filter, ..request.clone() }).await?;
         if self.scope.is_bounded() {
-            // Nobody knows whose these are.
+            // It is unknown whether these are within the scope.
             listing.unreadable.clear();
         }
         Ok(listing)
     }
 
-    /// The conversation that a session is part of.
+    /// Returns the conversation that a session belongs to.
     ///
     /// # Errors
-    /// `NotFound` if it is not within the scope or not there.
+    /// `NotFound` if it is outside the scope or does not exist.
     pub async fn conversation(&self, session: &SessionId) -> Result<Conversation, StoreError> {
         let found = conversations(&*self.store, &self.scope, vec![session.clone()]).await?;
         found.into_iter().next().ok_or_else(|| StoreError::NotFound(session.to_string()))
     }
 
-    /// Returns a page of everything that was said in a conversation and was not undone, as [`Reader::read_extent`] does.
+    /// Returns a page of all messages of a conversation that were not undone, like [`Reader::read_extent`].
     ///
     /// # Errors
     /// As [`Reader::read_extent`].
@@ -135,11 +137,12 @@ impl Reader {
         self.read_extent(session, after, limit, Extent::Said).await
     }
 
-    /// A page of the messages of a conversation, of the states that are asked for, oldest first: the chain of its sessions, or one that did a piece of work for it if that is asked
-    /// for. It has up to `limit` messages, and ends before [`MAX_PAGE_CHARACTERS`] are passed.
+    /// Returns a page of the messages of a conversation in the states of `extent`, oldest first: of the chain of its
+    /// sessions, or of a delegate if `session` is one. It has up to `limit` messages, and ends before
+    /// [`MAX_PAGE_CHARACTERS`] are exceeded.
     ///
     /// # Errors
-    /// `NotFound` if it is not within the scope or not there; `Invalid` if the place is in no session of it.
+    /// `NotFound` if it is outside the scope or does not exist; `Invalid` if the position is in none of its sessions.
     pub async fn read_extent(
         &self,
         session: &SessionId,
@@ -154,8 +157,8 @@ impl Reader {
             None => conversation.chain.iter().map(|segment| segment.id.clone()).collect(),
         };
         if after.is_some_and(|place| place.segment >= segments.len()) {
-            let hint = "give what the page before called next, with the session_id that it told";
-            return Err(Invalid::new("cursor", "leads into no session of this conversation", hint).into());
+            let hint = "pass `next` of the previous page, with the session_id that it named";
+            return Err(Invalid::new("cursor", "names no session of this conversation", hint).into());
         }
         let session = delegate.map_or_else(|| conversation.id(), |delegate| &delegate.id).clone();
         let limit = limit.max(1) as usize;
@@ -166,7 +169,7 @@ impl Reader {
             None => (0, Window::After(None)),
         };
         for (segment, id) in segments.iter().enumerate().skip(first) {
-            // One more than is wanted tells whether there is more.
+            // One extra message tells whether there are more.
             let wanted = u32::try_from(limit + 1 - messages.len()).unwrap_or(u32::MAX);
             let request = MessageRequest { extent, ..MessageRequest::new(window, wanted) };
             for message in self.store.messages(id, &request).await? {
@@ -182,7 +185,7 @@ impl Reader {
         Ok(Page { conversation, session, messages, next: None })
     }
 
-    /// The transcript as text, up to so many characters, with a note of what is missing.
+    /// Returns the transcript as text, up to `most` characters, with a note about what is missing.
     ///
     /// # Errors
     /// As [`Reader::read`].
@@ -195,7 +198,7 @@ impl Reader {
                 let Some(said) = render::message(message) else { continue };
                 size += said.chars().count() + 2;
                 if size > most {
-                    text.push_str("[… the rest is left out: read_conversation tells it page by page …]");
+                    text.push_str("[… the rest is left out; read_conversation returns it page by page …]");
                     return Ok(text);
                 }
                 text.push_str(&said);
@@ -208,7 +211,7 @@ impl Reader {
         }
     }
 
-    /// How much there is within the scope.
+    /// Returns the counts within the scope.
     ///
     /// # Errors
     /// If the store fails.
@@ -222,10 +225,10 @@ impl Reader {
         Ok(Statistics { counts, sources })
     }
 
-    /// Gives a conversation within the scope its title.
+    /// Sets the title of a conversation within the scope.
     ///
     /// # Errors
-    /// `NotFound` as with [`Reader::conversation`]; `Invalid` if the title is taken, without telling by whom.
+    /// `NotFound` like [`Reader::conversation`]; `Invalid` if the title is taken, without revealing by which session.
     pub async fn rename(
         &self,
         session: &SessionId,
@@ -242,10 +245,11 @@ impl Reader {
         }
     }
 
-    /// Adds a note to a conversation within the scope. Searches find it and readers see it; no model is sent it when the conversation is resumed.
+    /// Adds a note to a conversation within the scope. Searches and readers find it; it is not sent to a model when the
+    /// conversation is resumed.
     ///
     /// # Errors
-    /// `NotFound` as with [`Reader::conversation`]; `Invalid` if the note is blank or longer than [`MAX_NOTE`] characters.
+    /// `NotFound` like [`Reader::conversation`]; `Invalid` if the note is blank or longer than [`MAX_NOTE`] characters.
     pub async fn append_note(
         &self,
         session: &SessionId,

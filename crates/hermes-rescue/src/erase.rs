@@ -38,7 +38,7 @@ pub enum ErasePhase {
     Scanning,
 }
 
-/// What became of the file's free pages and its WAL.
+/// The state of the file's free pages and WAL after erasing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rewritten {
     /// The file was rewritten and has neither.
@@ -90,7 +90,7 @@ impl Erased {
     }
 }
 
-/// Erases every version of a conversation, in the store and in the trash, and rows of the agent's other tables that belong to it. Calls `tell` at the
+/// Erases every version of a conversation, in the store and in the trash, and rows of the agent's other tables that belong to it. Calls `report` at the
 /// start of each phase; at [`ErasePhase::Indexing`] all rows are gone, and the caller should remove what it keeps outside of the file.
 ///
 /// This process must not have the file open: the file is read past SQLite at the end, and closing it drops the locks of the process. If another
@@ -98,23 +98,24 @@ impl Erased {
 /// [`finish_erasing`] completes it.
 ///
 /// # Errors
-/// What the store reports.
+/// Errors of the store.
 pub async fn erase(
     path: &Path,
     versions: &Versions,
     now: Timestamp,
     options: &SqliteOptions,
-    tell: &mut (dyn FnMut(ErasePhase) + Send),
+    report: &mut (dyn FnMut(ErasePhase) + Send),
 ) -> Result<Erased, StoreError> {
     let path = &file::resolve(path)?;
     let store = open(path, options)?;
-    tell(ErasePhase::Deleting);
+    report(ErasePhase::Deleting);
     let of = versions.clone();
-    let signs = file::read(&store, "read what is to be erased", move |connection| signs::take(connection, &of)).await?;
+    let signs =
+        file::read(&store, "read the sessions to erase", move |connection| signs::take(connection, &of)).await?;
     let of = versions.clone();
-    file::write(&store, "begin to erase", move |connection| begin(connection, &of)).await?;
+    file::write(&store, "start the erase", move |connection| begin(connection, &of)).await?;
     let deleted = versions.delete(&store, &Request::at(now)).await?;
-    complete(path, store, signs, deleted, tell).await
+    complete(path, store, signs, deleted, report).await
 }
 
 /// Returns the sessions that an interrupted call was erasing: rows or transcripts of them may be left. The list is empty if only the file has to be
@@ -125,28 +126,28 @@ pub async fn erase(
 pub fn erasing(path: &Path) -> Result<Option<Vec<SessionId>>, StoreError> {
     let path = &file::resolve(path)?;
     file::check(path, false)?;
-    file::run(path, "see whether something is being erased", WAIT, || note::read(&file::open_read_only(path)?))
+    file::run(path, "look for an unfinished erase", WAIT, || note::read(&file::open_read_only(path)?))
 }
 
 /// Completes an erasure that was interrupted, or during which another program had the file open. Scans for the ids at most: the erased text is no
 /// longer known.
 ///
 /// # Errors
-/// If the file can't be opened or read; what the store reports.
+/// If the file can't be opened or read, and errors of the store.
 pub async fn finish_erasing(
     path: &Path,
     options: &SqliteOptions,
-    tell: &mut (dyn FnMut(ErasePhase) + Send),
+    report: &mut (dyn FnMut(ErasePhase) + Send),
 ) -> Result<Erased, StoreError> {
     let nothing = Deleted { sessions: 0, messages: 0 };
     let ids = erasing(path)?.unwrap_or_default();
     if ids.is_empty() {
-        return prove(path, Needles::default(), Vec::new(), nothing, tell);
+        return prove(path, Needles::default(), Vec::new(), nothing, report);
     }
     let store = open(path, options)?;
     let mut signs = Needles::default();
     ids.iter().for_each(|id| signs.take(id.as_str().as_bytes()));
-    complete(path, store, signs, nothing, tell).await
+    complete(path, store, signs, nothing, report).await
 }
 
 fn open(path: &Path, options: &SqliteOptions) -> Result<SqliteStore, StoreError> {
@@ -167,17 +168,18 @@ async fn complete(
     store: SqliteStore,
     signs: Needles,
     deleted: Deleted,
-    tell: &mut (dyn FnMut(ErasePhase) + Send),
+    report: &mut (dyn FnMut(ErasePhase) + Send),
 ) -> Result<Erased, StoreError> {
     settle(&store).await?;
-    tell(ErasePhase::Indexing);
+    report(ErasePhase::Indexing);
     store.rebuild_indexes().await?;
     while store.optimize().await? != Optimizing::Done {}
     settle(&store).await?;
-    let kept = file::read(&store, "read what stays", move |connection| signs::keep(connection, signs)).await?;
-    file::write(&store, "note what is erased", note::clear).await?;
+    let kept =
+        file::read(&store, "read the sessions that stay", move |connection| signs::keep(connection, signs)).await?;
+    file::write(&store, "record the erase", note::clear).await?;
     drop(store);
-    prove(path, kept.0, kept.1, deleted, tell)
+    prove(path, kept.0, kept.1, deleted, report)
 }
 
 /// Rewrites the file and scans it.
@@ -186,11 +188,11 @@ fn prove(
     signs: Needles,
     tables_left: Vec<String>,
     deleted: Deleted,
-    tell: &mut (dyn FnMut(ErasePhase) + Send),
+    report: &mut (dyn FnMut(ErasePhase) + Send),
 ) -> Result<Erased, StoreError> {
-    tell(ErasePhase::Rewriting);
+    report(ErasePhase::Rewriting);
     let (rewritten, words_left) = rewrite(path, &signs)?;
-    tell(ErasePhase::Scanning);
+    report(ErasePhase::Scanning);
     let scanned = scan::files(path, &signs)?;
     tracing::info!(?rewritten, words_left, bytes = scanned.bytes, files_left = scanned.left.len(), "erased");
     let (needles, words) = signs.count();
@@ -218,7 +220,8 @@ fn is_passing(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// Rewrites the file without its free room, if nobody else has it open. Returns how many erased words its indexes still have.
+/// Rewrites the file without its free pages, if no other program has it open. Returns how many erased words its indexes
+/// still have.
 fn rewrite(path: &Path, signs: &Needles) -> Result<(Rewritten, u64), StoreError> {
     file::run(path, REWRITE, WAIT, || {
         let (open, rewritten) = match vacuumed(path) {
@@ -244,11 +247,11 @@ fn vacuumed(path: &Path) -> Result<(Connection, Rewritten), rusqlite::Error> {
     }
 }
 
-/// Opens the file beside others and truncates its WAL, as far as nobody reads from it.
+/// Opens the file beside other programs and truncates its WAL, unless a reader still needs it.
 fn checkpointed(path: &Path) -> Result<Connection, StoreError> {
     file::run(path, REWRITE, WAIT, || {
         let open = file::open_beside(path)?;
-        // A reader keeps the WAL as it is: the answer `InUse` says so.
+        // A reader keeps the WAL from being truncated; the outcome `InUse` covers that case.
         if let Err(error) = open.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
             tracing::debug!(code = ?error.sqlite_error_code(), "WAL not truncated");
         }

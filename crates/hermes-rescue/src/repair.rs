@@ -38,7 +38,7 @@ pub enum RepairPhase {
 pub struct Repaired {
     /// The rows that were salvaged from the damaged file.
     pub salvage: Salvage,
-    /// What was copied into the new store, and what was not.
+    /// Counts of copied sessions and messages, with the findings of the copy.
     pub report: TransferReport,
     /// The comparison of the two.
     pub proof: Proof,
@@ -84,7 +84,7 @@ pub async fn repair(
         }
         let mut compare = |progress: Progress| watch(RepairPhase::Proving, progress.done, progress.total);
         let proof =
-            transfer::prove(&rows, &store, Proving { told: &report.conflicts, words: WORDS }, &mut compare).await?;
+            transfer::prove(&rows, &store, Proving { reported: &report.conflicts, words: WORDS }, &mut compare).await?;
         if is_newer {
             past_the_store(target, || alike::compare(&scratch, &made))?;
         }
@@ -105,14 +105,13 @@ pub async fn repair(
     Ok(Repaired { salvage, report, proof })
 }
 
-/// Adds what was not salvaged to the report.
+/// Adds tables and trashed conversations that were not salvaged to the report.
 fn left_behind(salvage: &Salvage, report: &mut TransferReport) {
     let unread = salvage
         .unread
         .iter()
-        .map(|table| format!("the table {table} is not carried: how its rows are kept is not known"));
-    let trash = (salvage.trashed > 0)
-        .then(|| format!("what is in the trash is not carried (conversations: {})", salvage.trashed));
+        .map(|table| format!("the table {table} is not copied: the layout of its rows is unknown"));
+    let trash = (salvage.trashed > 0).then(|| format!("the trash is not copied (conversations: {})", salvage.trashed));
     for what in unread.chain(trash) {
         report.found += 1;
         report.findings.push(Finding { kind: FindingKind::Foreign, session: None, what });
@@ -158,7 +157,7 @@ fn stand_alone(made: &Path) -> Result<(), Failure> {
 
 /// Runs work on the new file past the store.
 fn past_the_store<T>(target: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, StoreError> {
-    file::run(target, "make the new store", WAIT, work)
+    file::run(target, "create the new store", WAIT, work)
 }
 
 /// A folder beside the target, for its owner alone. It is removed on drop.

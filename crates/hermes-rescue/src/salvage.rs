@@ -17,7 +17,7 @@ mod walk;
 use catalog::Catalog;
 use fill::Scratch;
 use finish::Reading;
-use hermes_session::{Refusal, StoreError};
+use hermes_session::{Refusal, SessionId, StoreError};
 use hermes_sqlite::file::{self, Failure, Salvaged, StoredRelation, beside};
 use pins_and_tags::PinsAndTags;
 use record::Value;
@@ -27,7 +27,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 use walk::{Free, Row, Walker};
 
-/// What was read of a damaged file.
+/// Counts of the rows and pages read from a damaged file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Salvage {
     /// The tables that were read, `messages` first.
@@ -62,7 +62,7 @@ pub struct Salvage {
     pub unread: Vec<String>,
 }
 
-/// What was read of a table.
+/// Counts of the rows read from a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SalvagedTable {
     /// Its name.
@@ -101,7 +101,7 @@ impl Salvage {
 /// How long to wait for a lock on the scratch file, which no other program knows.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// Is called with the pages read so far and their approximate total.
+/// Callback that gets the pages read so far and their approximate total.
 pub(crate) type SalvageWatch<'a> = &'a mut (dyn FnMut(u64, u64) -> ControlFlow<()> + Send);
 
 /// Salvages a damaged file into the new file `scratch`, which gets the agent's tables.
@@ -109,7 +109,7 @@ pub(crate) type SalvageWatch<'a> = &'a mut (dyn FnMut(u64, u64) -> ControlFlow<(
 /// Writes nothing to the file, its WAL or their folder. This process must not have the file open. Returns `None` if `watch` stopped it.
 ///
 /// # Errors
-/// `Refused` if the file holds nothing of a store, or `scratch` exists. Damage is no error.
+/// `Refused` if the file holds nothing of a store, or `scratch` exists. Damage is not an error.
 pub(crate) fn salvage(path: &Path, scratch: &Path, watch: SalvageWatch<'_>) -> Result<Option<Salvage>, StoreError> {
     file::run(scratch, "salvage the store", WAIT, || match read(path, scratch, watch) {
         Err(Stopped::Asked) => Ok(None),
@@ -143,7 +143,7 @@ fn read(path: &Path, scratch: &Path, watch: SalvageWatch<'_>) -> Result<Salvage,
     salvage.wal_frames = source.wal.as_ref().map_or(0, |wal| wal.frames);
     salvage.damaged_frames = source.wal.as_ref().map_or(0, |wal| wal.damaged);
     if salvage.damaged_frames > 0 {
-        // Where a frame of the WAL is missing, an index is as old as its table and proves nothing.
+        // If a frame of the WAL is missing, an index is as old as its table and proves nothing.
         salvage.tables.iter_mut().for_each(|table| table.is_certain = false);
     }
     salvage.has_journal = beside(path, "-journal").metadata().is_ok_and(|journal| journal.len() > 0);
@@ -184,13 +184,14 @@ impl Job<'_, '_> {
         let is_whole = readings.iter().take(3).all(|reading| reading.is_whole);
         self.found.trashed = self.trashed()?;
         let (hidden, relations, found) = (self.hidden()?, self.relations()?, self.pins_and_tags()?);
+        let archived = self.archived()?;
         for (place, reading) in readings.iter_mut().enumerate() {
             reading.has_index = self.indexes(&scratch, place)?;
         }
         if !is_whole {
             self.strays(&mut scratch)?;
         }
-        // Before rows are counted or derived from others.
+        // Hidden sessions are removed before rows are counted or derived from others.
         self.found.hidden_sessions = finish::leave_out(&scratch, &hidden)?;
         finish::times(&scratch)?;
         let sessions = scratch.tables.iter().find(|table| table.name == "sessions");
@@ -198,7 +199,7 @@ impl Job<'_, '_> {
         (self.found.rebuilt_sessions, self.found.recovered_sessions) = (made.rebuilt, made.recovered);
         finish::widowed(&mut scratch)?;
         self.found.unread.clone_from(&scratch.unread);
-        self.found.has_guessed = scratch.tables.iter().take(2).any(|table| !table.is_told);
+        self.found.has_guessed = scratch.tables.iter().take(2).any(|table| !table.is_from_file);
         for (table, reading) in scratch.tables.iter().zip(&readings) {
             self.found.damaged += table.cut;
             self.found.tables.push(finish::count(&scratch, table, *reading)?);
@@ -206,7 +207,7 @@ impl Job<'_, '_> {
         finish::version(&scratch)?;
         scratch.connection.execute_batch("COMMIT")?;
         let (pins_and_tags, indexes) = (found.into_list(), self.catalog.index_statements());
-        file::bring_into_use(scratch.connection, path, &Salvaged { relations, pins_and_tags, indexes })?;
+        file::bring_into_use(scratch.connection, path, &Salvaged { relations, pins_and_tags, archived, indexes })?;
         Ok(self.found)
     }
 
@@ -332,6 +333,17 @@ impl Job<'_, '_> {
             })?;
         }
         Ok(found)
+    }
+
+    /// Returns the sessions that our own table has as archived.
+    fn archived(&mut self) -> Result<Vec<SessionId>, Stopped> {
+        let mut archived = Vec::new();
+        let Some(root) = self.catalog.objects.get("hx_archived").map(|object| object.root) else { return Ok(archived) };
+        self.walk(root, false, &mut |row| {
+            archived.extend(text(row, 0).map(SessionId::from_stored));
+            Ok(())
+        })?;
+        Ok(archived)
     }
 
     fn walk(

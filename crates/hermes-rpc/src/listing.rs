@@ -4,17 +4,19 @@ use crate::call::{Answer, Call, list};
 use crate::fail::Fail;
 use crate::row;
 use hermes_session::{
-    ListRequest, MAX_PAGE, Order, PageRequest, Session, SessionFilter, SessionId, SessionSummary, Source, Timestamp,
-    View,
+    Archived, ListRequest, MAX_PAGE, Order, PageRequest, Session, SessionFilter, SessionId, SessionSummary, Source,
+    Timestamp, View,
 };
 use std::collections::{HashMap, HashSet};
 
-/// `list_sessions_rich`: conversations, a compressed one as one row; or sessions one by one.
+/// `list_sessions_rich`: conversations, with a compressed one as one row; or single sessions.
 pub(crate) async fn rich(call: &Call<'_>) -> Answer {
     let args = &call.args;
     let exclude = args.value("exclude_sources").texts()?.unwrap_or_default();
     let filter = SessionFilter {
         exclude_sources: exclude.iter().map(|source| source_of(source)).collect(),
+        // The agent whose methods these are does not know archiving, so its list hides nothing.
+        archived: Archived::Included,
         ..from_source(args.filled("source")?)
     };
     let (with_children, is_projected) = (args.flag("include_children"), args.flag("project_compression_tips"));
@@ -24,7 +26,7 @@ pub(crate) async fn rich(call: &Call<'_>) -> Answer {
         order: if args.flag("order_by_last_active") { Order::Active } else { Order::Started },
         ..ListRequest::default()
     };
-    // Without projection, a conversation shows as the session that it starts with.
+    // Without projection, a conversation is shown as its first session.
     let is_meant = |row: &SessionSummary| with_children || row.conversation == row.id || is_projected;
     let is_filtered = !with_children && !is_projected;
     let rows =
@@ -32,7 +34,7 @@ pub(crate) async fn rich(call: &Call<'_>) -> Answer {
     Ok(list(rich_rows(call, &rows).await?))
 }
 
-/// Returns the rows with what a list adds to them, without those of sessions that were deleted meanwhile.
+/// Returns the rows with the columns that a list adds, without sessions that were deleted meanwhile.
 pub(crate) async fn rich_rows(call: &Call<'_>, summaries: &[SessionSummary]) -> Result<Vec<String>, Fail> {
     let ids: Vec<SessionId> =
         summaries.iter().flat_map(|row| [Some(&row.id), root_of(row)]).flatten().cloned().collect();
@@ -43,7 +45,7 @@ pub(crate) async fn rich_rows(call: &Call<'_>, summaries: &[SessionSummary]) -> 
     Ok(summaries.iter().filter_map(|row| rich_row(row, alone.get(&row.id).unwrap_or(row), &sessions)).collect())
 }
 
-/// Returns the summaries of these sessions, each by itself and not as its conversation.
+/// Returns the summaries of these sessions, each of the session alone and not of its conversation.
 async fn by_themselves(
     call: &Call<'_>,
     mut ids: HashSet<SessionId>,
@@ -72,12 +74,13 @@ async fn by_themselves(
     Ok(found)
 }
 
-/// The session that a conversation starts with, if it goes on in another one.
+/// Returns the first session of a conversation, if it continues in another one.
 fn root_of(row: &SessionSummary) -> Option<&SessionId> {
     (row.conversation != row.id && row.segments > 1).then_some(&row.conversation)
 }
 
-/// `alone` is the summary of the session that the row shows, without the rest of its conversation.
+/// Returns a row of the list. `alone` is the summary of the session that the row shows, without the rest of its
+/// conversation.
 fn rich_row(
     summary: &SessionSummary,
     alone: &SessionSummary,
@@ -97,7 +100,8 @@ fn rich_row(
     Some(out.finish())
 }
 
-/// A compressed conversation as the agent's list shows it: its first session, with the columns of its last one that say how it stands.
+/// Returns a compressed conversation as the agent's list shows it: its first session, with the columns of its last one
+/// that describe the current state.
 fn projected(root: Session, tip: Session) -> Session {
     Session {
         id: tip.id,
@@ -112,7 +116,7 @@ fn projected(root: Session, tip: Session) -> Session {
     }
 }
 
-/// `search_sessions`: every session by itself, the last active first.
+/// `search_sessions`: single sessions, most recently active first.
 pub(crate) async fn sessions(call: &Call<'_>) -> Answer {
     let source = call.args.filled("source")?;
     let (offset, limit) = (call.args.offset("offset")?, call.args.limit("limit")?);
@@ -124,7 +128,7 @@ pub(crate) async fn sessions(call: &Call<'_>) -> Answer {
     Ok(list(rows))
 }
 
-/// Sessions and their last activity, the newest first.
+/// Returns sessions and their last activity, newest first.
 pub(crate) async fn by_activity(
     call: &Call<'_>,
     source: Option<String>,
@@ -140,7 +144,7 @@ pub(crate) async fn by_activity(
     let rows = page(call, request, offset, limit, None).await?;
     let ids: Vec<SessionId> = rows.iter().map(|row| row.id.clone()).collect();
     let mut sessions = call.store.sessions(&ids).await?.into_iter().peekable();
-    // Both come in the same order; a session that went meanwhile is in one of them only.
+    // Both are in the same order. A session that was deleted meanwhile is in one of them only.
     let still = |row: SessionSummary| Some((sessions.next_if(|session| session.id == row.id)?, row.last_active));
     Ok(rows.into_iter().filter_map(still).collect())
 }
@@ -161,7 +165,7 @@ pub(crate) async fn message_count(call: &Call<'_>) -> Answer {
     Ok(session.map_or(0, |session| session.message_count).to_string())
 }
 
-/// Rows of a list, page after page. What is filtered out here does not count among those to pass over.
+/// Returns rows of a list, reading page after page. Rows that are filtered out here do not count towards the offset.
 pub(crate) async fn page(
     call: &Call<'_>,
     mut request: ListRequest,
@@ -201,12 +205,12 @@ fn from_source(source: Option<String>) -> SessionFilter {
     SessionFilter { sources: source.map(|source| vec![source_of(&source)]), ..SessionFilter::default() }
 }
 
-/// The source that is meant; one that can't be is nobody's.
+/// Returns the source. An invalid one is used as it is, and matches no session.
 pub(crate) fn source_of(text: &str) -> Source {
     Source::parse(text).unwrap_or_else(|_| Source::from_stored(text))
 }
 
-/// The ids of what a caller named.
+/// Returns the valid ids among the texts.
 pub(crate) fn ids_of(texts: Vec<String>) -> Vec<SessionId> {
     texts.into_iter().filter_map(|text| SessionId::parse(text).ok()).collect()
 }

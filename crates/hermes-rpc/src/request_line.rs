@@ -13,7 +13,7 @@ use std::ops::Range;
 pub(crate) struct RequestLine {
     pub(crate) json: Json,
     pub(crate) method: &'static Method,
-    /// Where the argument of each parameter stands.
+    /// The position of each parameter's argument in the line.
     pub(crate) bound: Vec<Option<Range<usize>>>,
     pub(crate) key: Option<RequestKey>,
 }
@@ -33,7 +33,7 @@ impl Received {
             .and_then(|text| Ok(Json::parse(&text)?));
         let json = match parsed {
             Ok(json) if json.kind() == JsonKind::Object => json,
-            Ok(_) => return Self { id: None, line: Err(Fail::value("the request is no JSON object")) },
+            Ok(_) => return Self { id: None, line: Err(Fail::value("the request is not a JSON object")) },
             Err(fail) => return Self { id: None, line: Err(fail) },
         };
         let mut parts = Parts::default();
@@ -70,19 +70,19 @@ impl Parts {
         let mut given = Given::default();
         if let Some(range) = not_null(text, self.positional) {
             if !text[range.clone()].starts_with('[') {
-                return Err(Fail::value("\"a\" is no list of arguments"));
+                return Err(Fail::value("\"a\" is not a list of arguments"));
             }
             given.positional = elements(text, range);
         }
         if let Some(range) = not_null(text, self.named) {
             if !text[range.clone()].starts_with('{') {
-                return Err(Fail::value("\"k\" is no object of arguments"));
+                return Err(Fail::value("\"k\" is not an object of arguments"));
             }
             given.named = members(text, range);
         }
         let key = match not_null(text, self.key) {
             Some(range) => {
-                let key = plain(&text[range]).ok_or_else(|| Fail::value("\"q\" is no text"))?;
+                let key = plain(&text[range]).ok_or_else(|| Fail::value("\"q\" is not text"))?;
                 Some(RequestKey::parse(key)?)
             }
             None => None,
@@ -93,7 +93,7 @@ impl Parts {
 }
 
 impl RequestLine {
-    /// The sessions that the call names.
+    /// Returns the sessions that the call names.
     pub(crate) fn sessions(&self) -> Vec<String> {
         let Lane::Sessions(names) = self.method.lane else { return Vec::new() };
         let argument = |name: &&str| self.bound[self.method.signature.place(name)?].clone();
@@ -108,23 +108,24 @@ fn not_null(text: &str, range: Option<Range<usize>>) -> Option<Range<usize>> {
     range.filter(|range| &text[range.clone()] != "null")
 }
 
-/// The text of a JSON string, if Rust can hold it.
+/// Returns the text of a JSON string, or `None` if it is not valid Unicode.
 pub(crate) fn plain(text: &str) -> Option<String> {
     serde_json::from_str(text).ok()
 }
 
-/// Where the elements of a list stand.
+/// Returns the positions of the elements of a list.
 pub(crate) fn elements(text: &str, list: Range<usize>) -> Vec<Range<usize>> {
     let start = list.start;
     let place = |part: &str| {
-        // A part is a piece of the same text.
+        // A part is a slice of the same text.
         let from = part.as_ptr() as usize - text[start..].as_ptr() as usize + start;
         from..from + part.len()
     };
     json::parts(&text[list]).into_iter().map(place).collect()
 }
 
-/// The members of an object: their keys, and where their values stand. Of a key that comes twice the last one counts.
+/// Returns the members of an object: their keys, and the positions of their values. Of a duplicate key the last value
+/// counts.
 pub(crate) fn members(text: &str, object: Range<usize>) -> Vec<(String, Range<usize>)> {
     let mut found: Vec<(String, Range<usize>)> = Vec::new();
     for member in elements(text, object) {
@@ -134,7 +135,7 @@ pub(crate) fn members(text: &str, object: Range<usize>) -> Vec<(String, Range<us
             at += if bytes[at] == b'\\' { 2 } else { 1 };
         }
         let quoted = &text[member.start..=member.start + at];
-        // A key that Rust can't hold is no key that anybody asks for.
+        // A key that is not valid Unicode matches no name that is looked for.
         let key = plain(quoted).unwrap_or_else(|| quoted.to_owned());
         let value = member.start + at + "\": ".len()..member.end;
         found.retain(|(other, _)| *other != key);
@@ -163,15 +164,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_told() {
+    fn invalid_requests_are_reported() {
         for (text, expect) in [
             ("", "JSON is broken"),
-            ("[]", "no JSON object"),
+            ("[]", "not a JSON object"),
             ("{}", "names no method"),
             (r#"{"m": "drop"}"#, "no method 'drop'"),
-            (r#"{"m": "ping", "a": {}}"#, "no list"),
-            (r#"{"m": "ping", "k": []}"#, "no object"),
-            (r#"{"m": "ping", "q": 1}"#, "no text"),
+            (r#"{"m": "ping", "a": {}}"#, "not a list"),
+            (r#"{"m": "ping", "k": []}"#, "not an object"),
+            (r#"{"m": "ping", "q": 1}"#, "not text"),
             (r#"{"m": "ping", "q": ""}"#, "is empty"),
             (r#"{"m": "ping", "a": [1]}"#, "takes 1 positional argument but 2 were given"),
         ] {

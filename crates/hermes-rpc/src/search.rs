@@ -1,4 +1,4 @@
-//! Searching: as the agent asks, and with all that our search can tell.
+//! Search, as the agent calls it and with all options of ours.
 
 use crate::call::{Answer, Call};
 use crate::fail::Fail;
@@ -8,13 +8,14 @@ use hermes_session::{Content, MAX_PAGE, Message, PageRequest, Role, Timestamp};
 use hermes_wire::{rpc, to_string};
 use std::time::Duration;
 
-/// How long a search may take whose answer can't say that it is not all.
+/// Timeout of a search whose answer can't report that it is partial.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How much of a message beside a hit is shown.
+/// Maximum length of a message in the context of a hit, in characters.
 const CONTEXT: usize = 200;
 
-/// `search_messages`: what matches as a whole, the best first. If nothing does, what matches in part, each hit marked as relaxed.
+/// `search_messages`: matches of the whole query, best first. If there are none, partial matches, each marked as
+/// relaxed.
 pub(crate) async fn messages(call: &Call<'_>) -> Answer {
     let request = SearchRequest { relax: true, timeout: PATIENCE, ..asked(call)? };
     let (hits, served) = hits(call, request).await?;
@@ -27,7 +28,7 @@ pub(crate) async fn messages(call: &Call<'_>) -> Answer {
     Ok(to_string(&found.collect::<Vec<_>>()))
 }
 
-/// `search`: hits, each with its conversation, and how the answer came about.
+/// `search`: hits, each with its conversation, and how the answer was found.
 pub(crate) async fn search(call: &Call<'_>) -> Answer {
     let args = &call.args;
     let seconds = args.double("timeout")?.unwrap_or(0.0);
@@ -51,7 +52,7 @@ pub(crate) async fn search(call: &Call<'_>) -> Answer {
         filter,
         order,
         relax: args.flag("relax"),
-        timeout: Duration::try_from_secs_f64(seconds).map_err(|_| Fail::value("timeout is no number of seconds"))?,
+        timeout: Duration::try_from_secs_f64(seconds).map_err(|_| Fail::value("timeout is not a number of seconds"))?,
         ..asked
     };
     let (hits, served) = hits(call, request).await?;
@@ -65,7 +66,7 @@ pub(crate) async fn search(call: &Call<'_>) -> Answer {
     Ok(to_string(&rpc::SearchAnswer { hits: found.collect(), served: served.as_ref().map(Into::into) }))
 }
 
-/// What both ask alike.
+/// Parses the arguments that both methods have in common.
 fn asked(call: &Call<'_>) -> Result<SearchRequest, Fail> {
     let args = &call.args;
     let sources = |texts: Vec<String>| texts.iter().map(|text| source_of(text)).collect::<Vec<_>>();
@@ -80,7 +81,7 @@ fn asked(call: &Call<'_>) -> Result<SearchRequest, Fail> {
     Ok(SearchRequest { filter, ..SearchRequest::new(Query::parse(&query)) })
 }
 
-/// The hits from the offset on, page after page.
+/// Returns the hits from the offset on, reading page after page.
 async fn hits(call: &Call<'_>, mut request: SearchRequest) -> Result<(Vec<Hit>, Option<Served>), Fail> {
     let (mut offset, limit) = (call.args.offset("offset")?, call.args.limit("limit")?);
     let (mut hits, mut served) = (Vec::new(), None);
@@ -114,7 +115,7 @@ fn beside(message: &Message) -> rpc::ContextMessage<'_> {
     rpc::ContextMessage { role: message.body.role.as_str(), content: said(message) }
 }
 
-/// The first characters of what a message says.
+/// Returns the first characters of a message's text.
 fn said(message: &Message) -> String {
     let head = |text: &str| text.chars().take(CONTEXT).collect::<String>();
     match &message.body.content {

@@ -1,4 +1,4 @@
-//! Lines in, lines out: reads requests, lets those run side by side that may, answers each when it is done.
+//! Reads request lines, runs calls concurrently where they may be, and writes each answer when it is done.
 
 use crate::fail::{ErrorType, Fail};
 use crate::request_line::Received;
@@ -12,14 +12,14 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _,
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tracing::{debug, error};
 
-/// How much may be under way at once, in units of [`UNIT`] bytes: no more is read until something of it is answered. A line that is larger
-/// than all of it waits until it is alone.
+/// Maximum size of the requests in flight, in units of [`UNIT`] bytes. No more is read until some of them are answered.
+/// A line that is larger than that waits until it is alone.
 const UNITS: u32 = 64 * 1024;
 const UNIT: usize = 1024;
-/// What the smallest call counts as, so that there are never more than a thousand.
+/// Minimum cost of a call in units, so that at most 1,024 are in flight.
 const LEAST: u32 = 64;
 
-/// An answer, and the room that its request took until it is written.
+/// An answer, and the room that its request takes until the answer is written.
 struct Answered {
     text: String,
     _room: OwnedSemaphorePermit,
@@ -29,7 +29,7 @@ impl Service {
     /// Writes the first line, then answers requests until the reader ends.
     ///
     /// # Errors
-    /// If reading or writing fails. What was accepted has been carried out by then.
+    /// If reading or writing fails. Accepted requests have been executed by then.
     pub async fn serve<R, W>(&self, reader: R, writer: W) -> io::Result<()>
     where
         R: AsyncRead + Unpin,
@@ -38,10 +38,11 @@ impl Service {
         self.serve_until(reader, writer, std::future::pending()).await
     }
 
-    /// The same, until the reader ends or `stop` does. Every line that was read by then as a whole is answered.
+    /// Serves like [`Service::serve`], until the reader ends or `stop` completes. Every complete line that was read by
+    /// then is answered.
     ///
     /// # Errors
-    /// If reading or writing fails. What was accepted has been carried out by then.
+    /// If reading or writing fails. Accepted requests have been executed by then.
     pub async fn serve_until<R, W>(&self, reader: R, mut writer: W, stop: impl Future<Output = ()>) -> io::Result<()>
     where
         R: AsyncRead + Unpin,
@@ -55,7 +56,7 @@ impl Service {
         let room = Arc::new(Semaphore::new(UNITS as usize));
         let read = tokio::select! {
             read = self.read(reader, answers, &room, stop) => read,
-            // Nobody reads the answers any more.
+            // The client no longer reads answers.
             written = &mut writing => {
                 all_done(&room).await;
                 return written.map_err(io::Error::other)?;
@@ -67,7 +68,7 @@ impl Service {
         read
     }
 
-    /// Takes requests; returns when there are no more, and those that were taken may still be under way.
+    /// Reads requests. Returns when there are no more; calls may still be running.
     async fn read<R: AsyncRead + Unpin>(
         &self,
         reader: R,
@@ -96,7 +97,7 @@ impl Service {
         }
     }
 
-    /// Runs a call once the calls that it has to wait for have ended.
+    /// Runs a call after the calls that it has to wait for.
     fn start(
         &self,
         received: Received,
@@ -119,11 +120,11 @@ impl Service {
         tokio::spawn(async move {
             before.wait().await;
             let waited = received.elapsed();
-            // In a task of its own, so that a caller is answered whatever happens there.
+            // In a task of its own, so that a panic there is answered as an error.
             let work = tokio::spawn(async move { service.answer(&line).await });
             let answer = work.await.unwrap_or_else(|error| {
                 error!(method, is_panic = error.is_panic(), "call ended unexpectedly");
-                Err(Fail::new(ErrorType::Operational, format!("the call came to an unexpected end: {error}")))
+                Err(Fail::new(ErrorType::Operational, format!("the call ended unexpectedly: {error}")))
             });
             let (took, error) = (received.elapsed(), answer.as_ref().err().map(|fail| fail.error.name()));
             debug!(method, ?waited, ?took, error, "call answered");
@@ -133,9 +134,9 @@ impl Service {
     }
 }
 
-/// What was accepted is done, whether or not somebody hears of it.
+/// Waits until all accepted calls have finished, whether or not their answers can be written.
 async fn all_done(room: &Semaphore) {
-    // Fails only if the semaphore is closed, and nobody closes it.
+    // Fails only if the semaphore is closed, which never happens.
     _ = room.acquire_many(UNITS).await;
 }
 
@@ -153,13 +154,13 @@ fn send(
         Ok(result) => out.raw("r", &result),
         Err(fail) => out.text("e", Some(fail.error.name())).text("t", Some(&fail.text)),
     };
-    // The end of the line goes with it: written by itself it would wake the reader once more.
+    // The newline is part of the same write: written separately it would wake the reader twice.
     if answers.send(Answered { text: out.finish() + "\n", _room: room }).is_err() {
-        debug!("answer dropped: nobody reads answers any more");
+        debug!("answer dropped: the client no longer reads answers");
     }
 }
 
-/// Writes answers as they come, and all that are there before it lets them go.
+/// Writes answers in order of arrival, and flushes when the queue is empty.
 async fn write<W: AsyncWrite + Unpin>(writer: W, mut queue: mpsc::UnboundedReceiver<Answered>) -> io::Result<()> {
     let mut writer = BufWriter::with_capacity(64 * 1024, writer);
     while let Some(answer) = queue.recv().await {

@@ -1,4 +1,4 @@
-//! What a method is called with, and how arguments find their parameters: as Python does it, with Python's words where they do not.
+//! Signatures of methods, and the binding of arguments to parameters: as in Python, with Python's error messages.
 
 use crate::fail::Fail;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(crate) struct Parameter {
     pub(crate) is_keyword_only: bool,
 }
 
-/// Arguments as they came: where each stands in the line.
+/// Arguments as received: the position of each in the line.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
     pub(crate) positional: Vec<Range<usize>>,
@@ -27,7 +27,7 @@ pub(crate) struct Given {
 }
 
 impl Signature {
-    /// Reads `name(a, b=1, *, c=None)`. Defaults hold no commas.
+    /// Parses `name(a, b=1, *, c=None)`. Defaults contain no commas.
     pub(crate) fn parse(text: &'static str) -> Self {
         let (name, list) = text.split_once('(').unwrap_or((text, ""));
         let mut parameters = Vec::new();
@@ -43,12 +43,12 @@ impl Signature {
         Self { name, parameters }
     }
 
-    /// The place of a parameter.
+    /// Returns the index of a parameter.
     pub(crate) fn place(&self, name: &str) -> Option<usize> {
         self.parameters.iter().position(|parameter| parameter.name == name)
     }
 
-    /// Where the argument of each parameter stands; nothing for those that have their default.
+    /// Returns the position of each parameter's argument; `None` for those that have their default.
     pub(crate) fn bind(&self, given: Given) -> Result<Vec<Option<Range<usize>>>, Fail> {
         let fault = |text: String| Fail::wrong_type(format!("SessionDB.{}() {text}", self.name));
         let takes = self.parameters.iter().take_while(|parameter| !parameter.is_keyword_only).count();
@@ -71,7 +71,7 @@ impl Signature {
         Ok(bound)
     }
 
-    /// Python counts the object itself.
+    /// Returns Python's message for too many arguments. Python counts `self`.
     fn too_many(&self, takes: usize, count: usize) -> String {
         let needs = self.parameters[..takes].iter().filter(|parameter| parameter.default.is_none()).count();
         let arguments = if takes == 0 { "argument" } else { "arguments" };
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told_in_pythons_words() {
+    fn what_does_not_fit_is_reported_in_pythons_words() {
         for (signature, positional, named, expect) in [
             ("f(a)", 0, &["x"][..], "SessionDB.f() got an unexpected keyword argument 'x'"),
             ("f(a)", 1, &["a"], "SessionDB.f() got multiple values for argument 'a'"),

@@ -1,4 +1,4 @@
-//! Titles: cleaned, given, found, numbered.
+//! Titles: clean, set, find and number.
 
 use crate::call::{Answer, Call, NONE, or_nothing, yes};
 use crate::fail::Fail;
@@ -11,7 +11,8 @@ pub(crate) fn sanitize(call: &Call<'_>) -> Answer {
     Ok(title.map_or_else(|| NONE.into(), |title| Json::string(title.as_str()).as_str().to_owned()))
 }
 
-/// `set_session_title`: whether there is such a session. A title that another one has is refused also if there is none.
+/// `set_session_title`: returns whether the session exists. A title that another session has is refused even if it does
+/// not.
 pub(crate) async fn set(call: &Call<'_>) -> Answer {
     let title = cleaned(call)?;
     let Some(id) = call.args.lookup("session_id") else {
@@ -48,7 +49,8 @@ pub(crate) async fn session_of(call: &Call<'_>) -> Answer {
     }
 }
 
-/// `resolve_session_by_title`: the session with the highest number of that title; without any, the one with the title itself.
+/// `resolve_session_by_title`: the session with the highest number of that title; if there is none, the one with the
+/// title itself.
 pub(crate) async fn resolve(call: &Call<'_>) -> Answer {
     let Some(title) = call.args.readable("title")? else { return Ok(NONE.into()) };
     let hits = call.store.titled(&title).await?;
@@ -60,10 +62,10 @@ pub(crate) async fn resolve(call: &Call<'_>) -> Answer {
     Ok(ranked.max().map_or_else(|| NONE.into(), |(.., id)| Json::string(id.as_str()).as_str().to_owned()))
 }
 
-/// `get_next_title_in_lineage`: the title without its number if that is free, else with one more than the highest.
+/// `get_next_title_in_lineage`: the title without its number if that is free, else with the highest number plus one.
 pub(crate) async fn next(call: &Call<'_>) -> Answer {
     let text = call.args.readable("base_title")?.ok_or_else(|| Fail::wrong_type("expected string, got 'NoneType'"))?;
-    // A title that is too long can't be had; one that begins so can.
+    // A title that is too long is invalid, so it is cut.
     let short: String = text.chars().take(MAX_TITLE).collect();
     let Some(base) = Title::clean(&short)? else { return Ok(Json::string(&text).as_str().to_owned()) };
     let mut taken = Vec::new();
@@ -74,7 +76,7 @@ pub(crate) async fn next(call: &Call<'_>) -> Answer {
     Ok(Json::string(next.as_str()).as_str().to_owned())
 }
 
-/// The title that was given, cleaned; nothing is left of a blank one.
+/// Returns the given title, cleaned; `None` if it is blank.
 fn cleaned(call: &Call<'_>) -> Result<Option<Title>, Fail> {
     match call.args.readable("title")? {
         Some(text) => Title::clean(&text).map_err(|invalid| too_long(&invalid)),
@@ -112,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_title_is_told_in_the_agents_words() {
+    fn a_long_title_is_reported_in_the_agents_words() {
         let invalid = Title::clean(&"x".repeat(1234)).unwrap_err();
         assert_eq!(too_long(&invalid).text, "Title too long (1234 chars, max 100)");
     }

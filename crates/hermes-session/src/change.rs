@@ -1,7 +1,7 @@
-//! The fingerprint of each change: what is compared when a request key comes a second time.
+//! Fingerprints of changes, compared when an idempotency key is used a second time.
 //!
-//! Every field that says what should happen counts; the request's time does not, because a caller who
-//! sends a change again may look at the clock again.
+//! Every field that says what should happen counts. The request's time does not, because a caller that retries a change
+//! may read the clock again.
 
 use crate::digest::Fingerprint;
 use crate::gateway::{Claim, HandoffEnd};
@@ -40,17 +40,17 @@ fn messages(print: Fingerprint, messages: &[NewMessage]) -> String {
     messages.iter().fold(start, |print, message| print.message(&message.body, message.timestamp)).finish()
 }
 
-/// Making a session.
+/// Returns the fingerprint of creating a session.
 pub fn create(session: &NewSession) -> String {
     new_session(on("create", &session.id), session)
 }
 
-/// Making a session unless it is there.
+/// Returns the fingerprint of creating a session unless it exists.
 pub fn ensure(session: &NewSession) -> String {
     new_session(on("ensure", &session.id), session)
 }
 
-/// Patching a session.
+/// Returns the fingerprint of patching a session.
 pub fn update(id: &SessionId, patch: &SessionPatch) -> String {
     let change = |print: Fingerprint, value: Option<Option<&str>>| match value {
         None => print.number(None),
@@ -62,47 +62,47 @@ pub fn update(id: &SessionId, patch: &SessionPatch) -> String {
     change(print, patch.user_id.as_ref().map(Option::as_deref)).finish()
 }
 
-/// Ending a session.
+/// Returns the fingerprint of ending a session.
 pub fn end(id: &SessionId, reason: &EndReason) -> String {
     on("end", id).field(reason.as_str()).finish()
 }
 
-/// Reopening a session.
+/// Returns the fingerprint of reopening a session.
 pub fn reopen(id: &SessionId) -> String {
     on("reopen", id).finish()
 }
 
-/// Setting a title.
+/// Returns the fingerprint of setting a title.
 pub fn set_title(id: &SessionId, title: Option<&Title>) -> String {
     on("set_title", id).optional(title.map(Title::as_str)).finish()
 }
 
-/// Allocating a title.
+/// Returns the fingerprint of allocating a title.
 pub fn allocate_title(id: &SessionId, base: &Title) -> String {
     on("allocate_title", id).field(base.as_str()).finish()
 }
 
-/// Carrying a session on.
+/// Returns the fingerprint of continuing a session in a new one.
 pub fn split(parent: &SessionId, new: &NewChild, transcript: &[NewMessage]) -> String {
     messages(child(on("split", parent), new), transcript)
 }
 
-/// Branching from a session.
+/// Returns the fingerprint of branching from a session.
 pub fn branch(parent: &SessionId, new: &NewChild) -> String {
     child(on("branch", parent), new).finish()
 }
 
-/// Appending messages.
+/// Returns the fingerprint of appending messages.
 pub fn append(id: &SessionId, batch: &[NewMessage]) -> String {
     messages(on("append", id), batch)
 }
 
-/// Replacing messages.
+/// Returns the fingerprint of replacing messages.
 pub fn replace(id: &SessionId, transcript: &[NewMessage]) -> String {
     messages(on("replace", id), transcript)
 }
 
-/// Moving counters.
+/// Returns the fingerprint of changing usage counters.
 pub fn record_usage(id: &SessionId, update: &UsageUpdate) -> String {
     on("record_usage", id)
         .field(if update.mode == UsageMode::Add { "add" } else { "set" })
@@ -124,12 +124,17 @@ pub fn record_usage(id: &SessionId, update: &UsageUpdate) -> String {
         .finish()
 }
 
-/// Pinning a conversation, or taking the pin away.
+/// Returns the fingerprint of pinning or unpinning a conversation.
 pub fn set_pinned(id: &SessionId, is_pinned: bool) -> String {
     on("set_pinned", id).number(Some(is_pinned.into())).finish()
 }
 
-/// Changing tags.
+/// Returns the fingerprint of archiving or unarchiving a conversation.
+pub fn set_archived(id: &SessionId, is_archived: bool) -> String {
+    on("set_archived", id).number(Some(is_archived.into())).finish()
+}
+
+/// Returns the fingerprint of adding and removing tags.
 pub fn change_tags(id: &SessionId, add: &[Tag], remove: &[Tag]) -> String {
     let tags = |print: Fingerprint, tags: &[Tag]| {
         let start = print.number(i64::try_from(tags.len()).ok());
@@ -138,7 +143,7 @@ pub fn change_tags(id: &SessionId, add: &[Tag], remove: &[Tag]) -> String {
     tags(tags(on("change_tags", id), add), remove).finish()
 }
 
-/// Deleting a session with what goes with it. Each extent keeps the name that earlier releases stored.
+/// Returns the fingerprint of deleting sessions. Each extent keeps the name that earlier releases stored.
 pub fn delete(id: &SessionId, extent: DeleteExtent) -> String {
     let name = match extent {
         DeleteExtent::Conversation => "delete_conversation",
@@ -148,27 +153,27 @@ pub fn delete(id: &SessionId, extent: DeleteExtent) -> String {
     on(name, id).finish()
 }
 
-/// Moving a chain to the trash. For how long does not count.
+/// Returns the fingerprint of moving a chain to the trash. The retention time does not count.
 pub fn trash_chain(id: &SessionId) -> String {
     on("trash_chain", id).finish()
 }
 
-/// Bringing something back from the trash.
+/// Returns the fingerprint of restoring a conversation from the trash.
 pub fn restore(id: &SessionId) -> String {
     on("restore", id).finish()
 }
 
-/// Asking for a handoff.
+/// Returns the fingerprint of requesting a handoff.
 pub fn request_handoff(id: &SessionId, platform: &str) -> String {
     on("request_handoff", id).field(platform).finish()
 }
 
-/// Taking a handoff. For how long does not count.
+/// Returns the fingerprint of claiming a handoff. The length of the lease does not count.
 pub fn claim_handoff(id: &SessionId) -> String {
     on("claim_handoff", id).finish()
 }
 
-/// Ending a handoff.
+/// Returns the fingerprint of ending a handoff.
 pub fn end_handoff(id: &SessionId, claim: Option<Claim>, end: &HandoffEnd) -> String {
     let why = match end {
         HandoffEnd::Completed => None,
@@ -181,7 +186,7 @@ pub fn end_handoff(id: &SessionId, claim: Option<Claim>, end: &HandoffEnd) -> St
 mod tests {
     use super::*;
 
-    /// Keys that earlier releases stored with these fingerprints still answer.
+    /// Request keys that earlier releases stored with these fingerprints are still recognised.
     #[test]
     fn deletions_keep_their_stored_fingerprints() {
         let id = SessionId::from_stored("s");

@@ -1,9 +1,9 @@
-//! Fingerprints: one number for a change's whole content, so that a repeated request can be told from another one.
+//! Fingerprints: a hash over the whole content of a change, which tells a repeated request from a different one.
 
 use crate::{Json, MessageBody, Timestamp};
 use sha2::{Digest as _, Sha256};
 
-/// Takes a change apart field by field; equal fingerprints mean equal fields in equal order.
+/// Hashes a change field by field. Equal fingerprints mean equal fields in equal order.
 #[derive(Debug, Clone)]
 pub struct Fingerprint(Sha256);
 
@@ -19,7 +19,7 @@ impl Fingerprint {
         self.bytes(1, text.as_bytes())
     }
 
-    /// Adds a field that may be missing; missing is not empty.
+    /// Adds a field that may be missing. Missing differs from empty.
     #[must_use]
     pub fn optional(self, text: Option<&str>) -> Self {
         match text {
@@ -37,7 +37,7 @@ impl Fingerprint {
         }
     }
 
-    /// Adds a double that may be missing, bit by bit.
+    /// Adds a double that may be missing, by its bits.
     #[must_use]
     pub fn double(self, number: Option<f64>) -> Self {
         self.number(number.map(|number| number.to_bits() as i64))
@@ -68,7 +68,7 @@ impl Fingerprint {
             .double(timestamp.map(Timestamp::seconds))
     }
 
-    /// The fingerprint: 64 hexadecimal digits.
+    /// Returns the fingerprint: 64 hexadecimal digits.
     pub fn finish(self) -> String {
         self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_told_by_every_field() {
+    fn a_message_is_recognised_by_every_field() {
         let plain = MessageBody::new(Role::User, "x");
         let named = MessageBody { tool_name: Some("x".into()), ..plain.clone() };
         let print = |body: &MessageBody| Fingerprint::of("m").message(body, None).finish();

@@ -1,4 +1,4 @@
-//! Everything a store can answer instead of what was asked. Few kinds: each leads a caller to do something else.
+//! Errors of a store. There are few kinds; each calls for a different reaction of the caller.
 
 mod location;
 mod refusal;
@@ -10,44 +10,44 @@ use crate::{Invalid, RequestKey, SessionId};
 use std::path::Path;
 use std::time::Duration;
 
-/// The error underneath, as its driver made it.
+/// Underlying error, as the driver made it.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a store did not do what it was asked. Nothing was written, unless it is `InDoubt`.
+/// Reason why a store call failed. Nothing was written, except possibly with `InDoubt`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is no such session.
+    /// The session does not exist.
     #[error("there is no session {0:?}")]
     NotFound(String),
 
-    /// It can't be done next to what is there already.
+    /// The change conflicts with stored data.
     #[error(transparent)]
     Conflict(#[from] Conflict),
 
-    /// A value that was given can't be taken.
+    /// A given value is invalid.
     #[error(transparent)]
     Invalid(#[from] Invalid),
 
-    /// Somebody else held the store until the deadline passed.
+    /// Another process held the store's lock until the deadline passed.
     #[error("{location} was locked for {:.1} s while trying to {op}{}", waited.as_secs_f64(), held(holder.as_deref()))]
     Busy {
-        /// Where the store is.
+        /// Location of the store.
         location: Location,
-        /// What was being done, as a verb.
+        /// The operation, as a verb.
         op: &'static str,
-        /// How long it was waited for.
+        /// Time spent waiting.
         waited: Duration,
-        /// Who held it, in words, as far as that can be told.
+        /// The lock holder, in words, if it is known.
         holder: Option<String>,
         /// The driver's error.
         source: Cause,
     },
 
-    /// What is stored can't be read as what it should be.
+    /// Stored data is damaged.
     #[error("{location} is damaged: {what}")]
     Corrupt {
-        /// Where the store is.
+        /// Location of the store.
         location: Location,
         /// The object: a table and id, or the file.
         what: String,
@@ -55,21 +55,21 @@ pub enum StoreError {
         source: Option<Cause>,
     },
 
-    /// A file or a server is no store that this program may use, or a file can't be created.
+    /// A file or a server is not a store that this program may use, or a file can't be created.
     #[error("{location} {refusal}")]
     Refused {
         /// The file, or the server.
         location: Location,
-        /// Why it is refused.
+        /// Reason for the refusal.
         refusal: Refusal,
     },
 
-    /// There is no room left for what should be written.
-    #[error("could not {op}: there is no room left for {location}")]
+    /// There is no space left for the write.
+    #[error("could not {op}: no disk space left for {location}")]
     NoRoom {
-        /// Where the store is.
+        /// Location of the store.
         location: Location,
-        /// What was being done, as a verb.
+        /// The operation, as a verb.
         op: &'static str,
         /// The driver's error.
         source: Cause,
@@ -78,44 +78,44 @@ pub enum StoreError {
     /// The store is open for reading only.
     #[error("could not {op}: {location} {reason}")]
     ReadOnly {
-        /// What was being done, as a verb.
+        /// The operation, as a verb.
         op: &'static str,
-        /// Where the store is.
+        /// Location of the store.
         location: Location,
-        /// Why it is not written.
+        /// Reason why it is not written.
         reason: ReadOnlyReason,
     },
 
-    /// It was done, but it can't be told whether it will last: the disk failed, or the answer was lost.
-    #[error("could not {op} for certain in {location}: {source}")]
+    /// Outcome unknown: the write was made, but it may not be durable because the disk failed, or its answer was lost.
+    #[error("outcome unknown: the attempt to {op} in {location} may or may not have succeeded: {source}")]
     InDoubt {
-        /// Where the store is.
+        /// Location of the store.
         location: Location,
-        /// What was being done, as a verb.
+        /// The operation, as a verb.
         op: &'static str,
-        /// What failed.
+        /// Underlying error.
         source: Cause,
     },
 
     /// The store can't be reached or the driver failed.
     #[error("could not {op} in {location}: {source}")]
     Backend {
-        /// Where the store is.
+        /// Location of the store.
         location: Location,
-        /// What was being done, as a verb.
+        /// The operation, as a verb.
         op: &'static str,
         /// The driver's error.
         source: Cause,
     },
 }
 
-/// Why a store is open for reading only.
+/// Reason why a store is open for reading only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadOnlyReason {
     /// The file, its folder or the account does not permit writing.
     NotWritable,
-    /// The caller opened it so.
+    /// The caller opened it read-only.
     Requested,
 }
 
@@ -129,7 +129,7 @@ impl std::fmt::Display for ReadOnlyReason {
 }
 
 impl StoreError {
-    /// The error for a session that is not there.
+    /// Returns the error for a session that does not exist.
     pub fn no_session(id: &SessionId) -> Self {
         Self::NotFound(id.as_str().to_owned())
     }
@@ -165,11 +165,11 @@ fn held(holder: Option<&str>) -> String {
     holder.map_or_else(String::new, |holder| format!("; it is held by {holder}"))
 }
 
-/// Two things that can't both be true.
+/// Conflict between a change and stored data.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
     /// The id is taken.
-    #[error("there is a session {0} already")]
+    #[error("session {0} already exists")]
     Exists(SessionId),
 
     /// The title belongs to another session.
@@ -177,21 +177,21 @@ pub enum Conflict {
     TitleTaken {
         /// The title.
         title: String,
-        /// Whose it is.
+        /// Session that has the title.
         holder: SessionId,
     },
 
-    /// The session was compressed already; two continuations would tear the conversation apart.
-    #[error("session {parent} has a continuation already: {continuation}")]
+    /// The session was compressed already. Two continuations would split the conversation.
+    #[error("session {parent} already has a continuation: {continuation}")]
     AlreadySplit {
         /// The session.
         parent: SessionId,
-        /// Where it goes on.
+        /// Its continuation.
         continuation: SessionId,
     },
 
-    /// The session has another topic.
-    #[error("session {session} is linked to thread {thread_id} of chat {chat_id} already")]
+    /// The session is linked to another topic.
+    #[error("session {session} is already linked to thread {thread_id} of chat {chat_id}")]
     TopicTaken {
         /// The session.
         session: SessionId,
@@ -201,7 +201,7 @@ pub enum Conflict {
         thread_id: String,
     },
 
-    /// The request key was used for something else.
+    /// The request key was used for another change.
     #[error("request key {0} was used for another change")]
     KeyReused(RequestKey),
 }

@@ -1,4 +1,5 @@
-//! Export: one session per line of JSON, with everything that is stored of it: messages of every state, read piece by piece.
+//! Export: one session per line of JSON, with all of its stored data, including messages of every state. Messages are
+//! read page by page.
 
 pub mod base64;
 mod jsonl;
@@ -6,54 +7,57 @@ mod kept;
 
 pub use jsonl::{FORMAT, line_head_with_pin_and_tags, message_object, session_line_head};
 pub(crate) use jsonl::{MESSAGE_KEYS, SESSION_KEYS};
-pub use kept::{PINS_AND_TAGS_FORMAT, pins_and_tags_line, with_trash};
+pub use kept::{PINS_AND_TAGS_FORMAT, archived_line, pins_and_tags_line, with_trash};
 
+use crate::redact::Redactor;
 use crate::{
     ConversationStore, ListRequest, Message, MessageId, MessageRequest, Order, PageRequest, PinAndTags, SessionFilter,
     SessionId, StateCounts, StoreError, Unreadable, View, pins_and_tags,
 };
 use std::collections::VecDeque;
 
-/// What ends a session's line.
+/// End of a session's line.
 pub const SESSION_LINE_END: &str = "]}\n";
 
-/// How many messages are held at once.
+/// Messages per page.
 const MESSAGE_PAGE: u32 = 100;
 
-/// How many ids are held at once.
+/// Session ids per page.
 const SESSION_PAGE: u32 = 1000;
 
 /// Exports sessions piece by piece, so that a store of any size takes no more memory than a page of messages.
 ///
-/// A session that is deleted meanwhile is left out, unless it was asked for by its id.
+/// A session that is deleted meanwhile is left out, unless it was requested by its id.
 pub struct Exporter<'a> {
     store: &'a dyn ConversationStore,
-    /// The sessions of the page, with the pin and tags that are stored with each, if known.
+    /// Sessions of the current page, each with its stored pin and tags if they are known.
     waiting: VecDeque<(SessionId, Option<PinAndTags>)>,
-    /// The next page of ids; nothing if there is none, or if the ids were given.
+    /// Request for the next page of ids; `None` after the last page, or if the ids were given.
     pages: Option<ListRequest>,
     is_by_id: bool,
     open: Option<OpenLine>,
     sessions: u64,
     messages: StateCounts,
     unreadable: Vec<Unreadable>,
+    /// Masks secrets, if that was asked for.
+    redactor: Option<Redactor>,
 }
 
-/// A line of which the messages up to `last` are written.
+/// A session's line whose messages up to `last` have been written.
 struct OpenLine {
     session: SessionId,
     last: MessageId,
 }
 
 impl<'a> Exporter<'a> {
-    /// Exports every session that the filter admits by itself, by id.
+    /// Exports every session that itself passes the filter, in the order of ids.
     pub fn new(store: &'a dyn ConversationStore, filter: SessionFilter) -> Self {
         let page = PageRequest::first(SESSION_PAGE);
         let first = ListRequest { view: View::Sessions, filter, order: Order::Id, page, after: None };
         Self { pages: Some(first), is_by_id: false, ..Self::of(store, []) }
     }
 
-    /// Exports these sessions, in this order.
+    /// Exports the given sessions, in the given order.
     pub fn of(store: &'a dyn ConversationStore, ids: impl IntoIterator<Item = SessionId>) -> Self {
         Self {
             store,
@@ -64,18 +68,31 @@ impl<'a> Exporter<'a> {
             sessions: 0,
             messages: StateCounts::default(),
             unreadable: Vec::new(),
+            redactor: None,
         }
     }
 
-    /// The next piece of text; nothing after the last one. After an error it can be asked again and leaves nothing out.
+    /// Masks secrets in everything that follows.
+    pub fn redact(&mut self) {
+        self.redactor = Some(Redactor::default());
+    }
+
+    /// Returns what was masked so far; `None` unless it was asked for.
+    pub const fn redactor(&self) -> Option<&Redactor> {
+        self.redactor.as_ref()
+    }
+
+    /// Returns the next piece of text; `None` after the last one. A call after an error continues where the last one
+    /// stopped and omits nothing.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] if a session that was asked for by its id is not there, or one went while its line was half written.
+    /// [`StoreError::NotFound`] if a session requested by its id does not exist, or if a session was deleted while its
+    /// line was half written.
     pub async fn next_chunk(&mut self) -> Result<Option<String>, StoreError> {
         if let Some(OpenLine { session, last }) = &self.open {
             let session = session.clone();
             let page = self.store.messages(&session, &MessageRequest::after(*last, MESSAGE_PAGE).every()).await?;
-            return Ok(Some(self.write(String::new(), session, &page)));
+            return Ok(Some(self.write(String::new(), session, page)));
         }
         while let Some((id, known)) = self.next_session().await? {
             let session = self.store.session(&id).await?;
@@ -85,10 +102,11 @@ impl<'a> Exporter<'a> {
             };
             match (session, page) {
                 (_, Err(StoreError::NotFound(_))) if !self.is_by_id => _ = self.waiting.pop_front(),
-                (Some(session), Ok((pins_and_tags, page))) => {
+                (Some(mut session), Ok((pins_and_tags, page))) => {
                     self.waiting.pop_front();
                     self.sessions += 1;
-                    return Ok(Some(self.write(line_head_with_pin_and_tags(&session, &pins_and_tags), id, &page)));
+                    self.redactor.iter_mut().for_each(|redactor| redactor.session(&mut session));
+                    return Ok(Some(self.write(line_head_with_pin_and_tags(&session, &pins_and_tags), id, page)));
                 }
                 (_, page) => return page.map(|_| None),
             }
@@ -105,7 +123,7 @@ impl<'a> Exporter<'a> {
         Ok((pins_and_tags, self.store.messages(id, &MessageRequest::first(MESSAGE_PAGE).every()).await?))
     }
 
-    /// How many sessions were written so far.
+    /// Returns how many sessions were written so far.
     pub const fn sessions(&self) -> u64 {
         self.sessions
     }
@@ -120,12 +138,12 @@ impl<'a> Exporter<'a> {
         self.messages
     }
 
-    /// The sessions met so far that can't be read, and so are not in the export.
+    /// Returns the sessions met so far that can't be read and so are missing from the export.
     pub fn unreadable(&self) -> &[Unreadable] {
         &self.unreadable
     }
 
-    /// The session to be written next, without taking it off the list.
+    /// Returns the next session to write, without removing it from the queue.
     async fn next_session(&mut self) -> Result<Option<(SessionId, Option<PinAndTags>)>, StoreError> {
         while self.waiting.is_empty()
             && let Some(request) = &mut self.pages
@@ -145,10 +163,13 @@ impl<'a> Exporter<'a> {
         Ok(self.waiting.front().cloned())
     }
 
-    /// Adds a page of messages to what is written of a line, and ends the line with the last page.
-    fn write(&mut self, mut out: String, session: SessionId, page: &[Message]) -> String {
+    /// Appends a page of messages to a line, and ends the line with the last page.
+    fn write(&mut self, mut out: String, session: SessionId, mut page: Vec<Message>) -> String {
+        if let Some(redactor) = &mut self.redactor {
+            page.iter_mut().for_each(|message| redactor.message(message));
+        }
         let mut is_first = self.open.is_none();
-        for message in page {
+        for message in &page {
             out.push_str(if is_first { "" } else { ", " });
             out.push_str(&message_object(message));
             is_first = false;

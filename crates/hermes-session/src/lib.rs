@@ -1,11 +1,11 @@
 //! The domain of agent sessions.
 //!
-//! * **Session**: a row; one stretch of talk with one context.
+//! * **Session**: a row; one stretch of a conversation with one context.
 //! * **Lineage**: all sessions linked by parent.
-//! * **Conversation**: a compressed chain (a root and its continuations) plus its delegates. Its id is its tip's, its start
-//!   the root's.
-//! * **Branch**: a conversation of its own that remembers where it came from.
-//! * **Active**: not ended. **Last activity**: the newest message, or the start.
+//! * **Conversation**: a compressed chain (a root and its continuations) plus its delegates. Its id is that of its tip,
+//!   its start that of its root.
+//! * **Branch**: a conversation of its own that records the session it was branched from.
+//! * **Active**: not ended. **Last activity**: the time of the newest message, or the start.
 //!
 //! Types, pure functions and the store contract ([`SessionStore`]). Nothing here reads a clock, a file, a
 //! terminal or a network; the time is always an argument.
@@ -35,7 +35,9 @@ pub mod needles;
 mod percent;
 pub mod pins_and_tags;
 mod preview;
+mod quoted;
 pub mod recap;
+pub mod redact;
 pub mod replay;
 mod request;
 pub mod resume;
@@ -72,8 +74,8 @@ pub use invalid::Invalid;
 pub use json::{Json, JsonKind};
 pub use lineage::{Lineage, Link};
 pub use listing::{
-    Counts, ListCursor, ListRequest, Listing, MAX_PAGE, Order, PageRequest, SessionFilter, SessionSummary, Unreadable,
-    View,
+    Archived, Counts, Field, ListCursor, ListRequest, Listing, MAX_PAGE, Order, PageRequest, Recorded, SessionFilter,
+    SessionSummary, Unreadable, View,
 };
 pub use message::{Fault, Message, MessageBody, NewMessage, Role};
 pub use message_request::{Extent, MessageRequest, Window};
@@ -81,6 +83,7 @@ pub use message_state::{MessageState, StateCounts};
 pub use percent::{percent_decoded, percent_encoded};
 pub use pins_and_tags::{PinAndTags, Tag};
 pub use preview::{MAX_PREVIEW, preview};
+pub use quoted::{MAX_QUOTED, quoted, shortened};
 pub use request::Request;
 pub use scope::Scope;
 pub use session::{EndReason, Ensured, HandoffColumns, NewChild, NewSession, Relation, Session, SessionPatch, Source};

@@ -1,19 +1,23 @@
-//! Asking for many sessions at once: which, in what order, which page, and what comes back.
+//! Lists of sessions: filter, order, page, and result.
 
-use crate::search::fold::fold;
+mod recorded;
+
+pub use recorded::{Field, Recorded};
+
+use crate::search::fold;
 use crate::{EndReason, Invalid, Relation, Scope, SessionId, Source, Tag, Timestamp, Usage};
 
-/// What one row of a list stands for.
+/// Unit of a row in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum View {
-    /// A conversation: its compressed chain as one row, delegates not shown.
+    /// A conversation: its compressed chain is one row; delegates are not shown.
     #[default]
     Conversations,
-    /// Every session by itself.
+    /// A single session.
     Sessions,
 }
 
-/// In what order rows come. Ties break by id, in the same direction.
+/// Order of rows. Ties break by id, in the same direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
     /// Newest activity first.
@@ -23,17 +27,17 @@ pub enum Order {
     Started,
     /// Most messages first, as [`SessionSummary::messages`] counts them.
     Messages,
-    /// Highest cost first, as [`Usage::cost`] tells it; what is unknown costs nothing.
+    /// Highest cost first, as computed by [`Usage::cost`]; an unknown cost counts as zero.
     Cost,
-    /// By id, smallest first: the order in which nothing is missed or repeated while others write.
+    /// By id, ascending: in this order no row is missed or repeated while others write.
     Id,
-    /// Pinned conversations first, then the others; both by newest activity. In the view of sessions, the pin of a session's
-    /// conversation counts.
+    /// Pinned conversations first, then the others; both by newest activity. In the view of sessions, the pin of the
+    /// session's conversation counts.
     PinnedFirst,
 }
 
 impl Order {
-    /// What a row is placed by: seconds, messages or dollars; nothing in the order by id.
+    /// Returns the sort key of a row: seconds, messages or dollars; 0 in the order by id.
     pub fn key(self, row: &SessionSummary) -> f64 {
         match self {
             Self::Active | Self::PinnedFirst => row.last_active.seconds(),
@@ -45,24 +49,48 @@ impl Order {
     }
 }
 
-/// Which sessions count. Of a conversation, each part is asked of what its row shows ([`SessionSummary`]).
+/// Selects conversations by whether they are archived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Archived {
+    /// In the view of conversations only those that are not archived, in the view of sessions all.
+    #[default]
+    Unlisted,
+    /// All conversations.
+    Included,
+    /// Only archived conversations, and their sessions.
+    Only,
+}
+
+impl Archived {
+    /// Returns whether a row is shown in a view.
+    pub const fn admits(self, view: View, is_archived: bool) -> bool {
+        match (self, view) {
+            (Self::Unlisted, View::Conversations) => !is_archived,
+            (Self::Only, _) => is_archived,
+            (Self::Unlisted, View::Sessions) | (Self::Included, _) => true,
+        }
+    }
+}
+
+/// Filter for sessions. In the view of conversations each condition applies to the values of the row
+/// ([`SessionSummary`]).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionFilter {
-    /// Only these sources; an empty list admits none.
+    /// Only these sources; an empty list matches nothing.
     pub sources: Option<Vec<Source>>,
-    /// None of these.
+    /// None of these sources.
     pub exclude_sources: Vec<Source>,
-    /// Only this user's.
+    /// Only sessions of this user.
     pub user_id: Option<String>,
-    /// Only those active at this time or later.
+    /// Only sessions last active at or after this time.
     pub active_since: Option<Timestamp>,
-    /// Only those not active at this time or later.
+    /// Only sessions last active before this time.
     pub active_before: Option<Timestamp>,
-    /// Only those on this model.
+    /// Only sessions with this text in the name of their model, ignoring case and accents.
     pub model: Option<String>,
-    /// Only those with this in their titles, caseless and accents aside ([`fold`](crate::search::fold::fold)).
+    /// Only sessions with this text in their title, ignoring case and accents ([`fold::contains`]).
     pub title: Option<String>,
-    /// Only the conversations that these sessions are part of; an empty list admits none.
+    /// Only the conversations of these sessions; an empty list matches nothing.
     pub conversations: Option<Vec<SessionId>>,
     /// Only conversations within this scope, and their sessions.
     pub scope: Scope,
@@ -70,11 +98,15 @@ pub struct SessionFilter {
     pub pinned: Option<bool>,
     /// Only conversations that have all of these tags.
     pub tags: Vec<Tag>,
+    /// Which conversations are admitted by whether they are archived.
+    pub archived: Archived,
+    /// Only sessions whose value of this column of newer agents matches.
+    pub recorded: Vec<Recorded>,
 }
 
 impl SessionFilter {
-    /// Whether a row is meant, as far as it tells: its conversation has to be one of [`SessionFilter::conversations`] and within the scope
-    /// besides.
+    /// Returns whether a row matches, as far as the row can tell. The caller also checks that its conversation is one
+    /// of [`SessionFilter::conversations`] and within the scope.
     pub fn admits(&self, row: &SessionSummary) -> bool {
         self.sources.as_ref().is_none_or(|sources| sources.contains(&row.source))
             && !self.exclude_sources.contains(&row.source)
@@ -86,27 +118,28 @@ impl SessionFilter {
             && self.admits_tip(row.model.as_deref(), row.title.as_deref())
     }
 
-    /// Returns whether the filter asks for pins or tags.
+    /// Returns whether the filter has a condition on pins or tags.
     pub const fn asks_for_pins_or_tags(&self) -> bool {
         self.pinned.is_some() || !self.tags.is_empty()
     }
 
-    /// Whether it asks for a model or a title, which a conversation has from its tip.
+    /// Returns whether the filter has a condition on model or title, which a conversation takes from its tip.
     pub const fn asks_of_tip(&self) -> bool {
         self.model.is_some() || self.title.is_some()
     }
 
-    /// Whether a row with this model and this title is meant, the rest aside.
+    /// Returns whether a row with this model and title passes these two conditions.
     pub fn admits_tip(&self, model: Option<&str>, title: Option<&str>) -> bool {
-        let has = |piece: &str| title.is_some_and(|title| fold(title).contains(fold(piece).as_ref()));
-        self.model.as_deref().is_none_or(|asked| model == Some(asked)) && self.title.as_deref().is_none_or(has)
+        let has = |text: Option<&str>, piece: &str| text.is_some_and(|text| fold::contains(text, piece));
+        self.model.as_deref().is_none_or(|piece| has(model, piece))
+            && self.title.as_deref().is_none_or(|piece| has(title, piece))
     }
 }
 
-/// The largest page.
+/// Maximum number of rows in a page.
 pub const MAX_PAGE: u32 = 10_000;
 
-/// How many rows, and how many to pass over first.
+/// Number of rows, and number of rows to skip first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRequest {
     limit: u32,
@@ -114,12 +147,12 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// The first `limit` rows; at most [`MAX_PAGE`] come in one page.
+    /// Requests the first `limit` rows; a page has at most [`MAX_PAGE`].
     pub fn first(limit: u32) -> Self {
         Self { limit: limit.min(MAX_PAGE), offset: 0 }
     }
 
-    /// Takes numbers from outside; negative ones are refused.
+    /// Validates numbers from outside. Negative ones are rejected.
     pub fn new(limit: i64, offset: i64) -> Result<Self, Invalid> {
         let natural = |what, number: i64| {
             u64::try_from(number).map_err(|_| Invalid::new(what, format!("{number} is negative"), "give 0 or more"))
@@ -128,17 +161,17 @@ impl PageRequest {
         Ok(Self { limit, offset: natural("offset", offset)? })
     }
 
-    /// How many rows at most.
+    /// Returns the maximum number of rows.
     pub const fn limit(&self) -> u32 {
         self.limit
     }
 
-    /// How many rows to pass over.
+    /// Returns the number of rows to skip.
     pub const fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Returns the rest of this page after `passed` rows of its offset and `taken` of its rows.
+    /// Returns the rest of this page after `passed` skipped rows and `taken` returned rows.
     pub const fn rest(&self, passed: u64, taken: u32) -> Self {
         Self { limit: self.limit.saturating_sub(taken), offset: self.offset.saturating_sub(passed) }
     }
@@ -150,10 +183,10 @@ impl Default for PageRequest {
     }
 }
 
-/// The place of a row in a list; the next page starts after it.
+/// Cursor: the position of a row in a list. The next page starts after it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListCursor {
-    /// What the list is ordered by ([`Order::key`]), of the last row seen.
+    /// Sort key of the last row seen ([`Order::key`]).
     pub key: f64,
     /// The id of the last row seen (in the view of conversations: [`SessionSummary::conversation`]).
     pub id: SessionId,
@@ -162,31 +195,30 @@ pub struct ListCursor {
 }
 
 impl ListCursor {
-    /// Returns the place of a row with this key and this id that is not pinned.
+    /// Returns the cursor of an unpinned row with this key and id.
     pub const fn new(key: f64, id: SessionId) -> Self {
         Self { key, id, is_pinned: false }
     }
 }
 
-/// A question for a list of sessions.
+/// Request for a list of sessions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ListRequest {
-    /// What a row stands for.
+    /// Unit of a row.
     pub view: View,
-    /// Which sessions.
+    /// Filter.
     pub filter: SessionFilter,
-    /// In what order.
+    /// Order of the rows.
     pub order: Order,
-    /// How many.
+    /// Size and offset of the page.
     pub page: PageRequest,
-    /// Where the page before ended.
+    /// Cursor at the end of the previous page.
     pub after: Option<ListCursor>,
 }
 
 impl ListRequest {
     /// Splits a list in [`Order::PinnedFirst`] into the pinned rows and the others, each in [`Order::Active`].
-    ///
-    /// A part is `None` if the filter or the cursor leaves it out. Both have the page of the whole list.
+    /// A part is `None` if the filter or the cursor excludes it. Both parts have the page of the whole list.
     pub fn pinned_parts(&self) -> [Option<Self>; 2] {
         [true, false].map(|is_pinned| {
             let is_behind = self.after.as_ref().is_some_and(|after| !after.is_pinned);
@@ -205,82 +237,84 @@ impl ListRequest {
 
 /// A row of a list: a session or a conversation, without its system prompt.
 ///
-/// For a conversation, `id`, `title`, `ended_at`, `end_reason`, `model` and the counts of messages and tool calls
-/// are its tip's; `source`, `user_id`, `parent_session_id`, `relation` and `started_at` its first session's; `preview`
-/// the first session's or, if that has none, the tip's; `last_active` is the newest and `usage` the sum over all
-/// its sessions, delegates included.
+/// For a conversation, `id`, `title`, `ended_at`, `end_reason`, `model` and the counts of messages and tool calls are
+/// those of its tip; `source`, `user_id`, `parent_session_id`, `relation` and `started_at` those of its first session;
+/// `preview` that of the first session or, if that has none, of the tip. `last_active` is the latest and `usage` the
+/// sum over all its sessions, delegates included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionSummary {
     /// The session; for a conversation its tip.
     pub id: SessionId,
-    /// The session that the conversation starts with.
+    /// First session of the conversation.
     pub conversation: SessionId,
-    /// How many sessions the row stands for, delegates included; 1 in the view of sessions.
+    /// Number of sessions in the row, delegates included; 1 in the view of sessions.
     pub segments: u64,
-    /// Where it comes from.
+    /// Source.
     pub source: Source,
-    /// Whose it is.
+    /// User.
     pub user_id: Option<String>,
-    /// The model it runs on.
+    /// Model.
     pub model: Option<String>,
-    /// The session it comes from.
+    /// Parent session.
     pub parent_session_id: Option<SessionId>,
-    /// What it is to that session.
+    /// Relation to the parent.
     pub relation: Relation,
-    /// When it started.
+    /// Start time.
     pub started_at: Timestamp,
-    /// When it ended.
+    /// End time.
     pub ended_at: Option<Timestamp>,
-    /// Why it ended.
+    /// End reason.
     pub end_reason: Option<EndReason>,
-    /// The counter of messages of the session it stands at, as stored: an agent may count messages there that it compacted or undid.
+    /// Stored message counter of the session `id`. An agent may include messages that it compacted or undid.
     pub message_count: i64,
-    /// The counter of tool calls of that session, as stored.
+    /// Stored tool call counter of the session `id`.
     pub tool_call_count: i64,
-    /// How many messages are in the transcripts of the sessions that the row stands for. Compacted and undone ones do not count.
+    /// Number of messages in the transcripts of all sessions of the row. Compacted and undone messages do not count.
     pub messages: i64,
-    /// How many tool calls those sessions count together.
+    /// Sum of the tool call counters of all sessions of the row.
     pub tool_calls: i64,
-    /// What was used by the sessions that the row stands for.
+    /// Usage of all sessions of the row.
     pub usage: Usage,
-    /// Its title.
+    /// Title.
     pub title: Option<String>,
-    /// The time of the newest message, or the start if that is later or there is none.
+    /// Time of the newest message; the start if that is later or there is no message.
     pub last_active: Timestamp,
-    /// The start of the first thing the person said that is not blank; empty if there is none.
+    /// Beginning of the first user message that is not blank; empty if there is none.
     pub preview: String,
-    /// When its conversation was pinned; nothing if it is not.
+    /// Time when its conversation was pinned; `None` if it is not.
     pub pinned_at: Option<Timestamp>,
-    /// The tags of its conversation, in the order of their bytes.
+    /// Tags of its conversation, sorted by their bytes.
     pub tags: Vec<Tag>,
+    /// Whether its conversation is archived: its first session is.
+    pub is_archived: bool,
 }
 
-/// A row that is there but can't be read.
+/// A row that exists but can't be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
     /// Its table.
     pub table: &'static str,
-    /// Its id as far as it can be told.
+    /// Its id, as far as it can be read.
     pub id: String,
-    /// What is wrong with it.
+    /// Reason.
     pub why: String,
 }
 
-/// A page of a list. A row that can't be read is told apart and hides no other.
+/// A page of a list. A row that can't be read is reported separately and hides no other row.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Listing {
     /// The rows.
     pub rows: Vec<SessionSummary>,
     /// The rows that could not be read.
     pub unreadable: Vec<Unreadable>,
-    /// Where the next page starts; nothing after the last one.
+    /// Cursor for the next page; `None` after the last one.
     pub next: Option<ListCursor>,
 }
 
-/// How much there is.
+/// Totals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Conversations: what a list without limit would show.
+    /// Conversations, as many as a list without a limit would show.
     pub conversations: u64,
     /// Sessions.
     pub sessions: u64,
@@ -324,6 +358,7 @@ mod tests {
             preview: String::new(),
             pinned_at: at_pin,
             tags: vec![Tag::from_stored("home"), Tag::from_stored("work")],
+            is_archived: false,
         }
     }
 
@@ -345,7 +380,11 @@ mod tests {
             (SessionFilter { active_before: at, ..plain() }, false),
             (SessionFilter { active_since: at, ..plain() }, true),
             (model("big"), true),
-            (model("Big"), false),
+            (model("BI"), true),
+            (model(""), true),
+            (model("bigger"), false),
+            (model("b%g"), false),
+            (model("b_g"), false),
             (title("GROSSES CAFE"), true),
             (title("e\u{301}"), true),
             (title(""), true),

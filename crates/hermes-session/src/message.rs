@@ -1,12 +1,12 @@
-//! Messages: what was said, by whom, with every field the agent keeps.
+//! Messages, with every field that the agent stores.
 
 use crate::{Content, Extra, Invalid, Json, MessageId, MessageState, SessionId, Timestamp};
 use std::fmt;
 
-/// Who speaks. Free text to the store; the four that mean something have names.
+/// Role of a message. The store accepts any text; the four known roles have names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// The person.
+    /// The user.
     User,
     /// The model.
     Assistant,
@@ -14,12 +14,12 @@ pub enum Role {
     Tool,
     /// Instructions.
     System,
-    /// Whatever else a writer calls it, such as `session_meta`.
+    /// Any other role, such as `session_meta`.
     Other(String),
 }
 
 impl Role {
-    /// Takes a role; an empty one, and one with a NUL, are refused.
+    /// Parses a role. Rejects an empty one and one with a NUL.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         if text.is_empty() || text.contains('\0') {
             return Err(Invalid::new("role", "is empty or holds a NUL", "use user, assistant, tool or system"));
@@ -27,7 +27,7 @@ impl Role {
         Ok(Self::from_stored(text))
     }
 
-    /// Takes a role as a store holds it.
+    /// Converts a stored role.
     pub fn from_stored(text: &str) -> Self {
         match text {
             "user" => Self::User,
@@ -38,7 +38,7 @@ impl Role {
         }
     }
 
-    /// The role as it is stored.
+    /// Returns the role as stored.
     pub fn as_str(&self) -> &str {
         match self {
             Self::User => "user",
@@ -56,28 +56,28 @@ impl fmt::Display for Role {
     }
 }
 
-/// What a message carries, apart from its place in the store.
+/// Content of a message, without its position in the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageBody {
-    /// Who speaks.
+    /// Role.
     pub role: Role,
-    /// What is said; nothing when an assistant only calls tools.
+    /// Content; `None` when an assistant only calls tools.
     pub content: Option<Content>,
-    /// In a tool's result: the call it answers.
+    /// In a tool result: id of the call it answers.
     pub tool_call_id: Option<String>,
-    /// The calls an assistant makes, as the provider gave them.
+    /// Tool calls of an assistant message, as the provider gave them.
     pub tool_calls: Option<Json>,
-    /// In a tool's result: the tool.
+    /// In a tool result: name of the tool.
     pub tool_name: Option<String>,
-    /// The tokens of this message, where known.
+    /// Number of tokens, if known.
     pub token_count: Option<i64>,
-    /// Why the model stopped.
+    /// Reason why the model stopped.
     pub finish_reason: Option<String>,
-    /// The reasoning as plain text.
+    /// Reasoning as plain text.
     pub reasoning: Option<String>,
-    /// The reasoning field some providers want back, also when it is empty.
+    /// Reasoning field that some providers require back, even when it is empty.
     pub reasoning_content: Option<String>,
-    /// Reasoning blocks some providers want back.
+    /// Reasoning blocks that some providers require back.
     pub reasoning_details: Option<Json>,
     /// Reasoning items of the responses wire format.
     pub codex_reasoning_items: Option<Json>,
@@ -86,12 +86,12 @@ pub struct MessageBody {
 }
 
 impl MessageBody {
-    /// A message of `role` that says `content`.
+    /// Creates a message of `role` with `content`.
     pub fn new(role: Role, content: impl Into<Content>) -> Self {
         Self { content: Some(content.into()), ..Self::empty(role) }
     }
 
-    /// A message of `role` without anything in it.
+    /// Creates a message of `role` without content.
     pub fn empty(role: Role) -> Self {
         Self {
             role,
@@ -109,12 +109,12 @@ impl MessageBody {
         }
     }
 
-    /// How much this message adds to its session's tool call counter: the calls it carries.
+    /// Returns the number of tool calls in this message, which its session's counter is increased by.
     pub fn tool_call_count(&self) -> i64 {
         self.tool_calls.as_ref().map_or(0, |calls| calls.element_count() as i64)
     }
 
-    /// The content as a person would read it; empty if there is none.
+    /// Returns the content as a person would read it; empty if there is none.
     pub fn plain_text(&self) -> std::borrow::Cow<'_, str> {
         self.content.as_ref().map_or_else(Default::default, Content::plain_text)
     }
@@ -123,31 +123,32 @@ impl MessageBody {
 /// A message to be appended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMessage {
-    /// What it carries.
+    /// Its content and role.
     pub body: MessageBody,
-    /// When it was said; the time of the request if not given.
+    /// Time of the message; `None` for the time of the request.
     pub timestamp: Option<Timestamp>,
 }
 
 impl NewMessage {
-    /// A message said at the time of the request that appends it.
+    /// Creates a message with the time of the request that appends it.
     pub fn new(role: Role, content: impl Into<Content>) -> Self {
         MessageBody::new(role, content).into()
     }
 
-    /// The same message, said at `timestamp`.
+    /// Sets the time of the message.
     #[must_use]
     pub fn said_at(self, timestamp: Timestamp) -> Self {
         Self { timestamp: Some(timestamp), ..self }
     }
 
-    /// The message in the one form in which it is stored and read back.
+    /// Returns the message in the canonical form in which it is stored and read back.
     ///
-    /// Providers call this first. Empty lists and maps in the JSON fields are nothing; content has its one form.
+    /// Providers call this first. Empty lists and objects in the JSON fields become `None`; content gets its canonical
+    /// form.
     ///
     /// # Errors
-    /// If the role is empty, the content is bytes that are no text, or a field holds a NUL where a
-    /// server could not keep it. (Content may hold one.)
+    /// If the role is empty, the content is bytes that are not text, or the role, `tool_call_id`, `tool_name` or
+    /// `finish_reason` holds a NUL, which a server could not store. (Content may hold one.)
     pub fn checked(self) -> Result<Self, Invalid> {
         let body = self.body;
         Role::parse(body.role.as_str())?;
@@ -163,7 +164,7 @@ impl NewMessage {
         }
         let content = body.content.map(Content::normalized);
         if matches!(content, Some(Content::Bytes(_))) {
-            return Err(Invalid::new("content", "is bytes that are no text", "send text, or a JSON value"));
+            return Err(Invalid::new("content", "is bytes that are not UTF-8 text", "send text, or a JSON value"));
         }
         let telling = |json: Option<Json>| json.filter(|json| !json.is_falsy());
         let body = MessageBody {
@@ -179,7 +180,7 @@ impl NewMessage {
 }
 
 impl NewMessage {
-    /// All messages of a batch in their stored form, or the first reason why one of them can't be taken.
+    /// Returns all messages of a batch in their stored form, or the first reason why one of them is invalid.
     pub fn checked_all(messages: &[Self]) -> Result<Vec<Self>, Invalid> {
         messages.iter().cloned().map(Self::checked).collect()
     }
@@ -191,33 +192,33 @@ impl From<MessageBody> for NewMessage {
     }
 }
 
-/// A stored value that could not be read as what its column should hold.
+/// A stored value that is not valid for its column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The column, by its name in the table.
     pub column: &'static str,
-    /// What is wrong with it.
+    /// Reason.
     pub why: String,
-    /// The value as it is stored, so that nothing is lost.
+    /// The stored value, so that nothing is lost.
     pub raw: Vec<u8>,
 }
 
 /// A message as it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// Its id in this store; within a session, ids tell the order.
+    /// Its id in this store. Within a session, ids define the order.
     pub id: MessageId,
     /// The session it belongs to.
     pub session_id: SessionId,
-    /// When it was said.
+    /// Time of the message.
     pub timestamp: Timestamp,
-    /// What it carries.
+    /// Its content and role.
     pub body: MessageBody,
     /// Whether it is replayed, found by search, or only kept.
     pub state: MessageState,
     /// Columns of newer agents that are not modelled.
     pub extra: Extra,
-    /// Columns that could not be read; empty unless a foreign writer or damage left something.
+    /// Columns that could not be read. Empty unless a foreign writer or damage left invalid values.
     pub faults: Vec<Fault>,
 }
 
@@ -256,6 +257,6 @@ mod tests {
     #[test]
     fn bytes_are_refused_before_they_are_written() {
         let error = NewMessage::new(Role::User, Content::Bytes(vec![0xff])).checked().unwrap_err();
-        assert_eq!(error.to_string(), "content is bytes that are no text");
+        assert_eq!(error.to_string(), "content is bytes that are not UTF-8 text");
     }
 }

@@ -18,7 +18,7 @@ impl MessageState {
     /// Every state, in the order in which they are reported.
     pub const ALL: [Self; 3] = [Self::Active, Self::Compacted, Self::Undone];
 
-    /// Returns the state of a row. `active` that is NULL counts as active: some upgrades left it so.
+    /// Returns the state of a row. A NULL in `active` counts as active, because some upgrades left it so.
     pub const fn from_columns(active: Option<i64>, compacted: Option<i64>) -> Self {
         match (active, compacted) {
             (Some(0), Some(1)) => Self::Compacted,
@@ -74,7 +74,7 @@ pub struct StateCounts {
     pub active: u64,
     /// Messages that were summarized by a compaction.
     pub compacted: u64,
-    /// Messages that were taken back.
+    /// Messages that were undone.
     pub undone: u64,
 }
 
@@ -88,16 +88,23 @@ impl StateCounts {
         }
     }
 
-    /// Counts the messages of another count as well.
+    /// Adds another count.
     pub const fn add_all(&mut self, other: Self) {
         self.active += other.active;
         self.compacted += other.compacted;
         self.undone += other.undone;
     }
 
-    /// Returns the number of messages of every state.
+    /// Returns the number of messages of all states.
     pub const fn total(self) -> u64 {
         self.active + self.compacted + self.undone
+    }
+
+    /// Returns the counts of messages that are not active, such as `12 compacted, 2 undone`; `None` if every message is.
+    pub fn not_active(self) -> Option<String> {
+        let kinds = [(self.compacted, MessageState::Compacted), (self.undone, MessageState::Undone)];
+        let kinds = kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, state)| format!("{count} {state}"));
+        Some(kinds.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())
     }
 
     /// Returns the counts by state, such as `5 active, 12 compacted, 2 undone`; `None` if every message is active.
@@ -135,6 +142,9 @@ mod tests {
         use MessageState::{Active, Compacted, Undone};
         assert_eq!(StateCounts::from_iter([Active, Active]).by_state(), None);
         let mixed = StateCounts::from_iter([Active, Compacted, Undone, Compacted]);
+        assert_eq!(mixed.not_active().as_deref(), Some("2 compacted, 1 undone"));
+        assert_eq!(StateCounts::from_iter([Active, Undone]).not_active().as_deref(), Some("1 undone"));
+        assert_eq!(StateCounts::from_iter([Active]).not_active(), None);
         assert_eq!((mixed.total(), mixed.by_state().as_deref()), (4, Some("1 active, 2 compacted, 1 undone")));
     }
 }

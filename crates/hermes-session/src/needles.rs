@@ -1,39 +1,41 @@
-//! What a text would be known by wherever it is left: stretches of its bytes, and its rarer words.
+//! Needles: byte sequences and rare words by which remains of an erased text are recognised.
 //!
-//! Whoever erases something takes signs of it first, takes away those that what stays has too, and looks for the others where nothing should be
-//! left. One that is found is told, never guessed away.
+//! Before an erasure, needles of the text are collected. Those that also occur in texts that stay are dropped. Then the
+//! places where nothing should be left are scanned for the others. Every needle found is reported; none is dismissed as
+//! a coincidence.
 //!
-//! Why not `aho-corasick`: its automaton is slower for many needles. Scanning 64 MiB of words for 100, 2,000 and 50,000 needles took 0.21, 0.19 and
-//! 0.48 s with the filter below; 1.20, 0.82 and 3.65 s with its contiguous NFA; 0.13, 0.30 and 2.76 s with its DFA, which needs 102 MiB for the last
-//! (overlapping matches, release build, two busy cores: compare within a row). Needles are also taken back one by one, which an automaton cannot do.
+//! Why not `aho-corasick`: its automaton is slower for many needles. Scanning 64 MiB of words for 100, 2,000 and 50,000
+//! needles took 0.21, 0.19 and 0.48 s with the filter below; 1.20, 0.82 and 3.65 s with its contiguous NFA; 0.13, 0.30
+//! and 2.76 s with its DFA, which needs 102 MiB for the last (overlapping matches, release build, two busy cores:
+//! compare within a row). Needles are also removed one by one, which an automaton does not support.
 
 use crate::search::fold::fold;
 use crate::search::tokens;
 use std::collections::{BTreeSet, HashMap};
 
-/// How long a stretch is. A shorter text is looked for as a whole.
+/// Length of a stretch in bytes. A shorter text is searched for as a whole.
 const STRETCH: usize = 24;
-/// The shortest that is looked for among bytes: one by which they are told apart from chance.
+/// Minimum length of a needle in bytes. Shorter ones would match by chance.
 const LEAST: usize = 8;
-/// Between two stretches of a text, as long as it has no more than [`MAX_STRETCHES`].
+/// Distance in bytes between the starts of two stretches of a text, as long as it has no more than [`MAX_STRETCHES`].
 const APART: usize = 512;
-/// The largest number of stretches of one text.
+/// Maximum number of stretches of one text.
 const MAX_STRETCHES: usize = 256;
-/// Words of so many letters are looked for.
+/// Minimum length of a word that is searched for, in characters.
 const LETTERS: usize = 6;
-/// How many bits tell at once that nothing begins so.
+/// log2 of the filter's size in bits. The filter rules out most positions quickly.
 const BITS: u32 = 20;
 
-/// Signs of texts.
+/// Needles of texts that should be erased.
 #[derive(Debug)]
 pub struct Needles {
-    /// Each needle; nothing where it is none any more.
+    /// Every needle; `None` for one that was dropped.
     all: Vec<Option<Vec<u8>>>,
-    /// The needles that begin with these bytes.
+    /// Needles by their first bytes.
     by_start: HashMap<u64, Vec<usize>>,
-    /// Whether any may.
+    /// Bit set over the keys of `by_start`, checked first.
     filter: Vec<u64>,
-    /// Words, folded, and the needles that are a spelling of them.
+    /// Folded words, each with the needles that are spellings of it.
     words: HashMap<String, Vec<usize>>,
     known: BTreeSet<Vec<u8>>,
 }
@@ -51,10 +53,10 @@ impl Default for Needles {
 }
 
 impl Needles {
-    /// How many bytes two pieces of one text have to share, so that no needle is cut between them.
+    /// Number of bytes by which two chunks of one text have to overlap, so that no needle is cut between them.
     pub const OVERLAP: usize = 64;
 
-    /// Takes the signs of a text that should be gone.
+    /// Adds needles of a text that should be gone.
     pub fn take(&mut self, text: &[u8]) {
         if text.len() >= LEAST {
             let last = text.len().saturating_sub(STRETCH);
@@ -71,7 +73,7 @@ impl Needles {
         }
     }
 
-    /// Takes in a text that stays: what it has is no sign of another.
+    /// Drops every needle that occurs in a text that stays.
     pub fn keep(&mut self, text: &[u8]) {
         for place in self.within(text) {
             self.all[place] = None;
@@ -95,22 +97,22 @@ impl Needles {
         }
     }
 
-    /// How many needles there are, and how many words.
+    /// Returns the number of needles and the number of words.
     pub fn count(&self) -> (u64, u64) {
         (self.all.iter().flatten().count() as u64, self.words.len() as u64)
     }
 
-    /// Whether one of the words is this entry of a vocabulary.
+    /// Returns whether a vocabulary entry is one of the words.
     pub fn has_word(&self, word: &str) -> bool {
         self.words.contains_key(word)
     }
 
-    /// The first needle that stands in some bytes, and where.
+    /// Returns the first needle in `bytes`, with its offset.
     pub fn find(&self, bytes: &[u8]) -> Option<(usize, &[u8])> {
         self.hits(bytes).next().and_then(|(at, place)| Some((at, self.all[place].as_deref()?)))
     }
 
-    /// Whether a whole stretch stands in some bytes, and not just a word or a short text, which may be there by themselves.
+    /// Returns whether `bytes` contain a whole stretch. A word or a short text alone may occur for other reasons.
     pub fn has_stretch_of(&self, bytes: &[u8]) -> bool {
         let is_long = |place: usize| self.all[place].as_ref().is_some_and(|needle| needle.len() >= STRETCH);
         self.hits(bytes).any(|(_, place)| is_long(place))
@@ -123,7 +125,7 @@ impl Needles {
         places
     }
 
-    /// Where needles stand in some bytes.
+    /// Returns the offset and the place of every needle in `bytes`.
     fn hits<'a>(&'a self, bytes: &'a [u8]) -> impl Iterator<Item = (usize, usize)> + 'a {
         let starts = bytes.windows(LEAST).enumerate().filter_map(|(at, window)| {
             let start = key(window);
@@ -139,7 +141,7 @@ impl Needles {
     }
 
     fn add(&mut self, bytes: &[u8]) -> Option<usize> {
-        // A stretch of one character over and over says nothing.
+        // A run of one repeated byte identifies nothing.
         let is_plain = bytes.iter().all(|byte| *byte == bytes[0]);
         if bytes.len() < LEAST || is_plain || !self.known.insert(bytes.to_vec()) {
             return None;
@@ -153,7 +155,7 @@ impl Needles {
     }
 }
 
-/// The words of a text that are long enough, each with how many of its bytes are looked for.
+/// Returns the words of a text that are long enough, each with the number of its bytes that are searched for.
 fn words(text: &str) -> impl Iterator<Item = (&str, usize)> {
     let long = tokens::words(text).map(|range| &text[range]).filter(|word| word.chars().count() >= LETTERS);
     long.map(|word| (word, word.floor_char_boundary(Needles::OVERLAP)))
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_is_told_from_a_word() {
+    fn a_stretch_is_distinguished_from_a_word() {
         let needles = of("the delegation was completed at Kilimanjaro");
         assert!(!needles.has_stretch_of(b"completed") && !needles.has_stretch_of(b"Kilimanjaro, delegation"));
         assert!(needles.has_stretch_of(b"{\"result\": \"the delegation was completed at Kilimanjaro\"}"));

@@ -1,68 +1,70 @@
-//! Finds the session a person means. Every command that takes a session asks here.
+//! Finds the session that a person means. Every command that takes a session uses this module.
 
 use crate::title::{Title, split_number};
-use crate::{ConversationStore, ListRequest, Order, PageRequest, SessionFilter, SessionId, StoreError, Titled, View};
+use crate::{
+    ConversationStore, ListRequest, Order, PageRequest, SessionFilter, SessionId, StoreError, Titled, View, quoted,
+};
 
-/// How many sessions an ambiguous prefix names at most.
+/// Maximum number of candidates reported for an ambiguous prefix.
 const MAX_CANDIDATES: u32 = 10;
 
-/// What a person typed to name a session.
+/// User input that names a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
-    /// `@last`: the conversation that was active last.
+    /// `@last`: the conversation that was last active.
     Last,
-    /// An id, a title, or the start of an id.
+    /// An id, a title, or the prefix of an id.
     Text(String),
 }
 
 impl Selector {
-    /// Reads what a person typed.
+    /// Parses user input.
     pub fn parse(text: &str) -> Self {
         if text == "@last" { Self::Last } else { Self::Text(text.to_owned()) }
     }
 }
 
-/// The session that was meant.
+/// Result of a lookup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The session that the text names.
+    /// Session that the text names.
     pub asked: SessionId,
-    /// Where its work goes on today; the same one unless its context was compressed.
+    /// Its last continuation; the same session unless its context was compressed.
     pub session: SessionId,
 }
 
-/// Why no session was found.
+/// Reason why no session was found.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// Nothing is named so.
-    #[error("no session matches {what:?}")]
+    /// No session has that name.
+    #[error("no session matches {}", quoted(what))]
     NotFound {
-        /// What was typed.
+        /// The input.
         what: String,
     },
 
-    /// Several ids start so.
-    #[error("more than one session id starts with {what:?}")]
+    /// Several ids start with the input.
+    #[error("more than one session id starts with {}", quoted(what))]
     Ambiguous {
-        /// What was typed.
+        /// The input.
         what: String,
-        /// The first ten of them, by id.
+        /// The first ten of these ids, in order.
         candidates: Vec<SessionId>,
     },
 
-    /// The store did not answer.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Finds the session that a selector means, and where its work goes on.
+/// Finds the session that a selector means, and its last continuation.
 ///
-/// In this order: the id; the title, as it is typed or cleaned as titles are; the highest number of that title, if nothing
-/// has the title itself; the only id that starts so. `@last` is the conversation that was active last of those the
-/// filter admits; what is named is not filtered.
+/// Tried in this order: the id; the title, as typed or normalised as titles are; the highest number of that title, if
+/// no session has the title itself; the only id that starts with the text. `@last` is the last active conversation that
+/// passes the filter; the filter does not apply to named sessions.
 ///
 /// # Errors
-/// [`FindError::NotFound`] if there is none, [`FindError::Ambiguous`] if several ids start so.
+/// [`FindError::NotFound`] if there is none, [`FindError::Ambiguous`] if several ids start with the text.
 pub async fn find(
     store: &dyn ConversationStore,
     selector: &Selector,
@@ -87,7 +89,7 @@ async fn last_active(store: &dyn ConversationStore, filter: &SessionFilter) -> R
     };
     loop {
         let page = store.list(&request).await?;
-        // A page may hold nothing but a row that can't be read.
+        // A page may consist of unreadable rows only.
         match (page.rows.into_iter().next(), page.next) {
             (Some(row), _) => return Ok(Some(row.id)),
             (None, None) => return Ok(None),
@@ -110,19 +112,20 @@ async fn named(store: &dyn ConversationStore, text: &str) -> Result<Option<Sessi
     }
     match id {
         Some(_) => only(text, store.ids_with_prefix(text, MAX_CANDIDATES).await?),
-        // No id that we could have made is as long as this, or empty.
+        // The text can't be the prefix of an id: it is empty, over-long or holds a NUL.
         None => Ok(None),
     }
 }
 
-/// The titles a text may stand for: itself, as a foreign writer may have stored it, and what cleaning makes of it.
+/// Returns the titles that a text may stand for: the text itself, as a foreign writer may have stored it, and its
+/// normalised form.
 fn spellings(text: &str) -> Vec<String> {
     let cleaned = Title::clean(text).ok().flatten().map(|title| title.as_str().to_owned());
     let stored = Some(text.to_owned()).filter(|text| !text.is_empty() && cleaned.as_ref() != Some(text));
     stored.into_iter().chain(cleaned).collect()
 }
 
-/// The session that has the title; if there is none, the one with its highest number. Of equals the one that started last.
+/// Returns the session with the title, or else the one with its highest number. Ties go to the one that started last.
 fn best_titled<'a>(title: &str, hits: &'a [Titled]) -> Option<&'a Titled> {
     let rank = |hit: &Titled| match split_number(&hit.title) {
         _ if hit.title == title => Some(u64::MAX),

@@ -1,4 +1,5 @@
-//! Retention: which conversations are old enough to go, and taking them away. A dry run and a real one use the same list.
+//! Retention: selects conversations that are old enough to delete, and deletes them. A dry run and a real run use the
+//! same list.
 
 mod chores;
 mod prune;
@@ -14,10 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// How many sessions are read at once.
+/// Sessions per page.
 const PAGE: u32 = 1000;
 
-/// Which conversations may go.
+/// Policy that selects the conversations to delete.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetentionPolicy {
     older_than: f64,
@@ -27,21 +28,21 @@ pub struct RetentionPolicy {
 }
 
 impl RetentionPolicy {
-    /// Sessions that a terminal began a day ago or more and left without a word or a title.
+    /// Selects sessions that a terminal started more than a day ago and that have neither a message nor a title.
     pub fn ghosts() -> Self {
         Self { older_than: 1.0, source: Some(Source::from_stored("tui")), only_ghosts: true, each_session: false }
     }
 
-    /// Whether only sessions may go that have neither a message nor a title.
+    /// Returns whether only sessions without a message and a title are selected.
     pub const fn only_ghosts(&self) -> bool {
         self.only_ghosts
     }
 
-    /// Conversations in which nothing happened for more than `older_than` days (parts of days count); only those of `source`, if
-    /// it is given.
+    /// Selects conversations without activity for more than `older_than` days (fractions count), and only those of
+    /// `source` if it is given.
     ///
     /// # Errors
-    /// If the days are negative or no number: that would take everything.
+    /// If the days are negative or not a number: that would select everything.
     pub fn new(older_than: f64, source: Option<Source>) -> Result<Self, Invalid> {
         let refuse =
             |why: &str| Err(Invalid::new("days", format!("{older_than} {why}"), "give 0 or more days, such as 90"));
@@ -52,70 +53,72 @@ impl RetentionPolicy {
         }
     }
 
-    /// The same, but each session is judged and deleted by itself, as the agent prunes. A session that comes from one that goes stays, without
-    /// a parent, if it is not old enough. A session of a pinned conversation stays.
+    /// Judges and deletes each session by itself, as the agent prunes. A child of a deleted session stays, without a
+    /// parent, if it is not old enough. A session of a pinned conversation stays.
     pub fn each_session(self) -> Self {
         Self { each_session: true, ..self }
     }
 
-    /// Whether each session is judged and deleted by itself.
+    /// Returns whether each session is judged and deleted by itself.
     pub const fn takes_each_session(&self) -> bool {
         self.each_session
     }
 
-    /// The days without activity after which a conversation may go.
+    /// Returns the days without activity after which a conversation is selected.
     pub const fn older_than(&self) -> f64 {
         self.older_than
     }
 
-    /// The source to which it is limited.
+    /// Returns the source to which the policy is limited.
     pub const fn source(&self) -> Option<&Source> {
         self.source.as_ref()
     }
 
-    /// Whether a conversation that was last active then is old enough.
+    /// Returns whether a conversation with this last activity is old enough.
     pub fn admits(&self, last_active: Timestamp, now: Timestamp) -> bool {
-        // Compared as a distance: a point in time that many days ago may not exist.
+        // Compared as a distance, because a point in time that many days ago may not exist.
         now.since(last_active) > self.older_than * SECONDS_PER_DAY
     }
 }
 
-/// A conversation that may go, as a whole.
+/// A conversation that may be deleted, as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// The session it starts with; of a policy that takes each session by itself, that session.
+    /// Its first session; for a policy that judges each session by itself, that session.
     pub conversation: SessionId,
     /// All its sessions, by id.
     pub members: Vec<SessionId>,
-    /// The messages in them.
+    /// Number of their messages.
     pub messages: u64,
-    /// The newest activity in any of them.
+    /// Last activity in any of them.
     pub last_active: Timestamp,
 }
 
-/// Selects the conversations that may go, the longest inactive first, then by id.
+/// Selects the conversations that may be deleted, the longest inactive first, then by id.
 ///
-/// `rows` are all sessions of a store, one by one ([`View::Sessions`]), in any order. A conversation goes as a whole or not at
-/// all: it stays as long as any session in it is active, was active lately, or is its first one and not among the rows.
-/// Its source is its first session's. One that is pinned stays.
+/// `rows` are all sessions of a store, one by one ([`View::Sessions`]), in any order. A conversation is deleted as a
+/// whole or not at all: it stays as long as any of its sessions is active or was active lately, or its first session is
+/// not among the rows. Its source is that of its first session. A pinned conversation stays.
 pub fn select(policy: &RetentionPolicy, now: Timestamp, rows: &[SessionSummary]) -> Vec<Candidate> {
     let mut tally = Tally::new(policy);
     rows.iter().for_each(|row| tally.add(row));
     tally.select(policy, now).candidates
 }
 
-/// What may go, and what would if it were not pinned.
+/// Result of a selection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
-    /// The conversations that may go, as [`select`] orders them.
+    /// Conversations that may be deleted, as [`select`] orders them.
     pub candidates: Vec<Candidate>,
-    /// How many are old enough and stay because they are pinned.
+    /// Number of conversations that are old enough and stay because they are pinned.
     pub pinned: u64,
+    /// Number of conversations that are old enough and not pinned, and stay because a session has not ended.
+    pub not_ended: u64,
 }
 
-/// Reads every session of a store and selects the conversations that may go, as [`select`] does.
+/// Reads every session of a store and selects the conversations that may be deleted, as [`select`] does.
 ///
-/// A conversation with a session that can't be read stays: nobody knows whether that one has ended.
+/// A conversation with an unreadable session stays, because it is unknown whether that session has ended.
 pub async fn plan(
     store: &dyn ConversationStore,
     policy: &RetentionPolicy,
@@ -124,7 +127,7 @@ pub async fn plan(
     Ok(plan_all(store, policy, now).await?.candidates)
 }
 
-/// The same, and how many stay because they are pinned.
+/// Does the same as [`plan`], and also counts the conversations that stay because they are pinned.
 ///
 /// # Errors
 /// If the store fails.
@@ -133,7 +136,7 @@ pub async fn plan_all(
     policy: &RetentionPolicy,
     now: Timestamp,
 ) -> Result<Plan, StoreError> {
-    // Not filtered by source: a member of another source may keep its conversation.
+    // Not filtered by source: a member with another source may keep its conversation.
     let mut request = ListRequest {
         view: View::Sessions,
         order: Order::Id,
@@ -164,7 +167,7 @@ pub async fn plan_all(
     Ok(whole)
 }
 
-/// What is known of each conversation, without keeping the rows.
+/// Facts about each conversation, without the rows.
 #[derive(Debug)]
 struct Tally {
     groups: BTreeMap<SessionId, Group>,
@@ -173,9 +176,10 @@ struct Tally {
 
 #[derive(Debug)]
 struct Group {
-    /// By id. A list, because most have one: with hundreds of thousands of conversations a tree for each is most of the memory.
+    /// By id. A list, because most have one member: with hundreds of thousands of conversations a tree for each would
+    /// take most of the memory.
     members: Vec<SessionId>,
-    /// The first session's; nothing as long as that was not seen.
+    /// Source of the first session; `None` until that row was seen.
     source: Option<Source>,
     is_active: bool,
     is_titled: bool,
@@ -219,7 +223,7 @@ impl Tally {
             let is_meant =
                 group.source.as_ref().is_some_and(|own| policy.source.as_ref().is_none_or(|only| only == own));
             let is_kept = policy.only_ghosts && (group.messages > 0 || group.is_titled);
-            is_meant && !is_kept && !group.is_active && policy.admits(group.last_active, now)
+            is_meant && !is_kept && policy.admits(group.last_active, now)
         };
         let candidate = |(conversation, group): (SessionId, Group)| Candidate {
             conversation,
@@ -229,9 +233,11 @@ impl Tally {
         };
         let mut plan = Plan::default();
         for (conversation, group) in self.groups.into_iter().filter(|(_, group)| may_go(group)) {
-            match group.is_pinned {
-                true => plan.pinned += 1,
-                false => plan.candidates.push(candidate((conversation, group))),
+            match (group.is_active, group.is_pinned) {
+                (true, true) => {}
+                (true, false) => plan.not_ended += 1,
+                (false, true) => plan.pinned += 1,
+                (false, false) => plan.candidates.push(candidate((conversation, group))),
             }
         }
         // The sort is stable and the map was in the order of ids.

@@ -1,8 +1,8 @@
-//! Searching what was said: the question, the answer, and the contract that stores keep.
+//! Search in messages: request, answer, and the contract for stores.
 //!
-//! The rule that a person can hold in the head: **a term matches where Ctrl-F would find it**, whatever the case, with or without
-//! accents. [`query`] is the language, [`fold`] and [`tokens`] say what is the same and what is a word, [`matching`] decides about one message
-//! (every store agrees with it), [`snippet`] shows the place, [`rank`] and [`relax`] order what was found.
+//! The rule for users: **a term matches where Ctrl-F would find it**, ignoring case and accents. [`query`] is the
+//! language, [`fold`] and [`tokens`] define equality and words, [`matching`] decides about one message (every store
+//! agrees with it), [`snippet`] shows the place, [`rank`] and [`relax`] order the hits.
 
 mod cursor;
 pub mod fold;
@@ -19,32 +19,32 @@ pub use query::Query;
 use crate::{MessageId, PageRequest, Role, Scope, SessionId, Source, Tag, Timestamp};
 use std::time::Duration;
 
-/// How long a search may take unless somebody says otherwise.
+/// Default time limit of a search.
 pub const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A question to a store.
+/// Search request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchRequest {
-    /// What is looked for.
+    /// Query.
     pub query: Query,
-    /// Among which messages.
+    /// Messages to search.
     pub filter: SearchFilter,
-    /// In what order hits come.
+    /// Order of hits.
     pub order: SearchOrder,
-    /// How many hits, and how many to pass over first.
+    /// Number of hits, and number of hits to skip first.
     pub page: PageRequest,
-    /// Where the page before this one ended.
+    /// Cursor at the end of the previous page.
     pub after: Option<SearchCursor>,
-    /// Whether a query that matches nothing as a whole is asked again for any of its words.
+    /// Whether a query that matches nothing as a whole is repeated for any of its words.
     pub relax: bool,
-    /// How hits are shown.
+    /// Format of snippets.
     pub snippet: snippet::Style,
-    /// When to stop; the answer is [`Served::is_partial`] then.
+    /// Time limit. When it is reached, the answer is [`Served::is_partial`].
     pub timeout: Duration,
 }
 
 impl SearchRequest {
-    /// Asks for the best hits of a query among all messages.
+    /// Requests the best hits of a query among all messages.
     pub fn new(query: Query) -> Self {
         Self {
             query,
@@ -59,28 +59,28 @@ impl SearchRequest {
     }
 }
 
-/// In what order hits come.
+/// Order of hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SearchOrder {
-    /// Whole words first, the best of them first; then pieces of words, the newest first.
+    /// Whole words first, the best of them first; then parts of words, the newest first.
     #[default]
     Best,
-    /// The last written first.
+    /// Newest first.
     Newest,
 }
 
-/// Which messages are searched. What is not said admits all.
+/// Filter for the messages to search. A condition that is not set matches everything.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SearchFilter {
-    /// Only messages of sessions from these sources; an empty list admits none.
+    /// Only messages of sessions from these sources; an empty list matches nothing.
     pub sources: Option<Vec<Source>>,
-    /// None from these.
+    /// None from these sources.
     pub exclude_sources: Vec<Source>,
-    /// Only messages of these roles; an empty list admits none.
+    /// Only messages of these roles; an empty list matches nothing.
     pub roles: Option<Vec<Role>>,
-    /// Only what was said at this time or later.
+    /// Only messages at or after this time.
     pub since: Option<Timestamp>,
-    /// Only what was said before this time.
+    /// Only messages before this time.
     pub before: Option<Timestamp>,
     /// Only sessions of this user.
     pub user_id: Option<String>,
@@ -88,9 +88,9 @@ pub struct SearchFilter {
     pub sessions: Option<Vec<SessionId>>,
     /// None of these sessions.
     pub exclude_sessions: Vec<SessionId>,
-    /// Only sessions whose title has this in it, caseless and accents aside.
+    /// Only sessions with this text in their title, ignoring case and accents.
     pub title: Option<String>,
-    /// Only sessions with this model.
+    /// Only sessions with this text in the name of their model, ignoring case and accents.
     pub model: Option<String>,
     /// Only conversations within this scope.
     pub scope: Scope,
@@ -98,45 +98,56 @@ pub struct SearchFilter {
     pub tags: Vec<Tag>,
 }
 
-/// What a filter asks of a session.
+/// Facts about a session that a filter checks.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionFacts<'a> {
     /// Its id.
     pub id: &'a SessionId,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'a Source,
-    /// Whose it is.
+    /// Its user.
     pub user_id: Option<&'a str>,
     /// Its model.
     pub model: Option<&'a str>,
     /// Its title.
     pub title: Option<&'a str>,
-    /// Whether its conversation is within the filter's scope and has the filter's tags, as the store has looked it up.
+    /// Whether its conversation is within the filter's scope and has the filter's tags, as determined by the store.
     pub has_admitted_conversation: bool,
 }
 
 impl SearchFilter {
-    /// Whether it asks anything of the session that a message is in.
+    /// Returns whether the filter has a condition on the session of a message.
     pub fn asks_of_session(&self) -> bool {
         self.names_sessions() || !self.exclude_sources.is_empty() || !self.exclude_sessions.is_empty()
     }
 
-    /// Whether it says which sessions are meant, and not only which are left out.
+    /// Returns whether the filter limits the sessions, and not only excludes some.
     pub fn names_sessions(&self) -> bool {
         self.sources.is_some()
             || self.user_id.is_some()
             || self.sessions.is_some()
             || self.asks_of_conversation()
-            || self.title.is_some()
-            || self.model.is_some()
+            || self.asks_for_pieces()
     }
 
-    /// Returns whether it asks anything of the conversation that a message is in.
+    /// Returns whether the filter looks for a piece of a title or a model, which only [`fold::contains`] decides.
+    pub const fn asks_for_pieces(&self) -> bool {
+        self.title.is_some() || self.model.is_some()
+    }
+
+    /// Returns whether a session with this title and model passes these two conditions.
+    pub fn admits_pieces(&self, title: Option<&str>, model: Option<&str>) -> bool {
+        let has = |text: Option<&str>, piece: &str| text.is_some_and(|text| fold::contains(text, piece));
+        self.title.as_deref().is_none_or(|piece| has(title, piece))
+            && self.model.as_deref().is_none_or(|piece| has(model, piece))
+    }
+
+    /// Returns whether the filter has a condition on the conversation of a message.
     pub fn asks_of_conversation(&self) -> bool {
         self.scope.is_bounded() || !self.tags.is_empty()
     }
 
-    /// Whether messages of a session are searched.
+    /// Returns whether messages of a session are searched.
     pub fn admits_session(&self, session: SessionFacts<'_>) -> bool {
         session.has_admitted_conversation
             && self.sources.as_ref().is_none_or(|sources| sources.contains(session.source))
@@ -144,13 +155,10 @@ impl SearchFilter {
             && !self.exclude_sources.contains(session.source)
             && self.user_id.as_deref().is_none_or(|user| session.user_id == Some(user))
             && self.sessions.as_ref().is_none_or(|sessions| sessions.contains(session.id))
-            && self.model.as_deref().is_none_or(|model| session.model == Some(model))
-            && self.title.as_deref().is_none_or(|piece| {
-                session.title.is_some_and(|title| fold::fold(title).contains(fold::fold(piece).as_ref()))
-            })
+            && self.admits_pieces(session.title, session.model)
     }
 
-    /// Whether a message is searched, if its session is.
+    /// Returns whether a message is searched, provided that its session is.
     pub fn admits_message(&self, role: &Role, said_at: Timestamp) -> bool {
         self.roles.as_ref().is_none_or(|roles| roles.contains(role))
             && self.since.is_none_or(|since| said_at >= since)
@@ -158,81 +166,83 @@ impl SearchFilter {
     }
 }
 
-/// What was found.
+/// Answer of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchAnswer {
     /// The hits of this page.
     pub hits: Vec<Hit>,
-    /// Where the next page starts; nothing if this was the last one.
+    /// Cursor for the next page; `None` after the last one.
     pub next: Option<SearchCursor>,
-    /// How the answer came about.
+    /// How the answer was computed.
     pub served: Served,
 }
 
-/// How an answer came about.
+/// How an answer was computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Served {
-    /// Through indexes, or by looking through messages.
+    /// By indexes, or by scanning messages.
     pub way: Way,
-    /// Whether nothing matched the whole query, and the hits match some of its words.
+    /// Whether nothing matched the whole query, and the hits match only some of its words.
     pub is_relaxed: bool,
-    /// Whether time ran out before everything was looked at.
+    /// Whether the time limit was reached before everything was searched.
     pub is_partial: bool,
-    /// How many messages no index knew yet; they were looked through.
+    /// Number of messages in the backlog of the indexes. They were scanned.
     pub unindexed: u64,
-    /// Whether the file is not adopted, so that the indexes that make this quick are missing.
+    /// Whether the file is not adopted, so that the indexes for fast search are missing.
     pub needs_adoption: bool,
 }
 
-/// What served an answer.
+/// Method that served an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// Indexes named the messages.
+    /// Indexes named the candidates.
     Index,
-    /// Messages were looked through: the query has nothing that an index knows, or there is none that can be used.
+    /// Messages were scanned: no index applies to the query, or none is usable.
     Scan,
 }
 
-/// A message that was found.
+/// A message that matches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// The message.
     pub message: MessageId,
-    /// The session that it is in.
+    /// Its session.
     pub session: SessionId,
-    /// The conversation: the session that it goes on in.
+    /// Its conversation, by the id of the tip.
     pub conversation: SessionId,
-    /// Who said it.
+    /// Role of the message.
     pub role: Role,
-    /// When.
+    /// Time of the message.
     pub said_at: Timestamp,
-    /// The tool, in a tool's result.
+    /// In a tool result: name of the tool.
     pub tool_name: Option<String>,
-    /// Where the session comes from.
+    /// Source of the session.
     pub source: Source,
-    /// Its model.
+    /// Model of the session.
     pub model: Option<String>,
-    /// The title of the conversation, or of the session if that has none.
+    /// Title of the conversation, or of the session if the conversation has none.
     pub title: Option<String>,
-    /// When the session started.
+    /// Start of the session.
     pub started_at: Timestamp,
-    /// Whether whole words matched; those of a relaxed answer count as pieces.
+    /// Whether whole words matched. Hits of a relaxed answer count as parts of words.
     pub tier: matching::Tier,
-    /// How well, among the hits of this answer; it compares with nothing else.
+    /// Score among the hits of this answer. It is not comparable with other answers.
     pub score: f64,
-    /// The place in the text, with marks around what matched.
+    /// Text around the match, with highlights.
     pub snippet: String,
-    /// The message before it in its session.
+    /// Previous message of its session.
     pub before: Option<Neighbour>,
-    /// The message after it.
+    /// Next message of its session.
     pub after: Option<Neighbour>,
+    /// Whether its conversation is archived.
+    pub is_archived: bool,
 }
 
-/// A message beside a hit.
+/// A message next to a hit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Neighbour {
-    /// Who said it.
+    /// Role of the message.
     pub role: Role,
-    /// The first [`snippet::NEIGHBOUR`] characters of what was said.
+    /// The first [`snippet::NEIGHBOUR`] characters of its text.
     pub text: String,
 }

@@ -1,17 +1,17 @@
-//! Sessions: a row of the store, what a new one needs, what may change in it.
+//! Sessions: stored rows, new sessions, and patches.
 
 use crate::{Extra, Invalid, Json, SessionId, Timestamp, Title, Usage};
 use std::fmt;
 
-/// Where a session comes from: `cli`, `telegram`, `cron`, … or any other tag.
+/// Origin of a session: `cli`, `telegram`, `cron`, … or any other tag.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Source(String);
 
 impl Source {
-    /// The source of a session that was only heard of, by its counters.
+    /// Source of a placeholder session, which the agent creates when usage is recorded for an unknown id.
     pub const UNKNOWN: &str = "unknown";
 
-    /// Takes a tag of 1 to 255 bytes without control characters; `api-server` is written `api_server`.
+    /// Parses a tag of 1 to 255 bytes without control characters. `api-server` becomes `api_server`.
     pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
         let text = text.into();
         let hint = "use a short tag such as cli, telegram or cron";
@@ -26,12 +26,12 @@ impl Source {
         }
     }
 
-    /// Takes a source as a store holds it.
+    /// Converts a stored source.
     pub fn from_stored(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The tag as text.
+    /// Returns the tag as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -43,21 +43,21 @@ impl fmt::Display for Source {
     }
 }
 
-/// Why a session ended: one of the agent's own reasons, or any other text.
+/// Reason why a session ended: one of the agent's own reasons, or any other text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EndReason(String);
 
 impl EndReason {
-    /// Its context was compressed; a continuation carries on.
+    /// Its context was compressed; it has a continuation.
     pub const COMPRESSION: &str = "compression";
     /// It was left for a branch of it.
     pub const BRANCHED: &str = "branched";
-    /// A compression made it, and nobody carried on in it.
+    /// A compression created it, and the model was never called in it.
     pub const ORPHANED_COMPRESSION: &str = "orphaned_compression";
     /// The terminal was closed.
     pub const CLI_CLOSE: &str = "cli_close";
 
-    /// Takes a reason; an empty one, and one with a NUL, are refused.
+    /// Parses a reason. Rejects an empty one and one with a NUL.
     pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
         let text = text.into();
         if text.is_empty() || text.contains('\0') {
@@ -66,22 +66,22 @@ impl EndReason {
         Ok(Self(text))
     }
 
-    /// Takes a reason as a store holds it.
+    /// Converts a stored reason.
     pub fn from_stored(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The reason of a session whose context was compressed.
+    /// Returns the reason of a session whose context was compressed.
     pub fn compression() -> Self {
         Self(Self::COMPRESSION.into())
     }
 
-    /// The reason of a session that was left for a branch of it.
+    /// Returns the reason of a session that was left for a branch of it.
     pub fn branched() -> Self {
         Self(Self::BRANCHED.into())
     }
 
-    /// The reason as text.
+    /// Returns the reason as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -93,21 +93,21 @@ impl fmt::Display for EndReason {
     }
 }
 
-/// What a session is to its parent. Stamped when it is made, never guessed afterwards.
+/// Relation of a session to its parent. It is stamped at creation and never inferred again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
-    /// It has none: a conversation starts here.
+    /// No parent: a conversation starts here.
     Root,
-    /// It carries on where the parent's context was compressed: the same conversation.
+    /// Continues the parent after its context was compressed: the same conversation.
     Continuation,
-    /// It started as a copy of the parent and is a conversation of its own.
+    /// Started as a copy of the parent and is a conversation of its own.
     Branch,
-    /// It does a piece of work for the parent, and belongs to the parent's conversation.
+    /// Does work for the parent, and belongs to the parent's conversation.
     Delegate,
 }
 
 impl Relation {
-    /// The relation as it is stored.
+    /// Returns the stored form.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Root => "root",
@@ -117,27 +117,27 @@ impl Relation {
         }
     }
 
-    /// Reads the stored form.
+    /// Parses the stored form; `None` for an unknown word.
     pub fn from_stored(text: &str) -> Option<Self> {
         [Self::Root, Self::Continuation, Self::Branch, Self::Delegate]
             .into_iter()
             .find(|relation| relation.as_str() == text)
     }
 
-    /// Whether a conversation of its own starts with such a session.
+    /// Returns whether a session with this relation starts a conversation.
     pub const fn starts_conversation(self) -> bool {
         matches!(self, Self::Root | Self::Branch)
     }
 }
 
-/// The state of handing a session over to a chat platform, as the agent keeps it.
+/// State of the handoff of a session to a chat platform, as the agent stores it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HandoffColumns {
-    /// `pending`, `running`, `completed`, `failed`, or nothing.
+    /// `pending`, `running`, `completed`, `failed`, or `None`.
     pub state: Option<String>,
-    /// Where to.
+    /// Target platform.
     pub platform: Option<String>,
-    /// What went wrong.
+    /// Error of a failed handoff.
     pub error: Option<String>,
 }
 
@@ -146,69 +146,69 @@ pub struct HandoffColumns {
 pub struct Session {
     /// Its id.
     pub id: SessionId,
-    /// Where it comes from.
+    /// Its source.
     pub source: Source,
-    /// Whose it is.
+    /// Its user.
     pub user_id: Option<String>,
-    /// The model it runs on.
+    /// Its model.
     pub model: Option<String>,
     /// The model's settings.
     pub model_config: Option<Json>,
-    /// The instructions it was started with.
+    /// Instructions it was started with.
     pub system_prompt: Option<String>,
-    /// The session it comes from.
+    /// Its parent.
     pub parent_session_id: Option<SessionId>,
-    /// What it is to that session.
+    /// Its relation to the parent.
     pub relation: Relation,
-    /// When it started.
+    /// Start time.
     pub started_at: Timestamp,
-    /// When it ended; an active session has not.
+    /// End time; `None` for an active session.
     pub ended_at: Option<Timestamp>,
-    /// Why it ended.
+    /// End reason.
     pub end_reason: Option<EndReason>,
-    /// How many messages it has.
+    /// Number of messages.
     pub message_count: i64,
-    /// How many tool calls are in them.
+    /// Number of tool calls in them.
     pub tool_call_count: i64,
-    /// What it has used.
+    /// Usage counters.
     pub usage: Usage,
-    /// Its title, as it is stored.
+    /// Title as stored.
     pub title: Option<String>,
-    /// The state of handing it over.
+    /// Handoff state.
     pub handoff: HandoffColumns,
-    /// Whether it was put away: lists leave out a conversation whose tip is archived.
+    /// Whether it is archived. Lists leave out a conversation whose first session is archived.
     pub archived: bool,
     /// Columns of newer agents that are not modelled.
     pub extra: Extra,
-    /// Columns that could not be read; empty unless a foreign writer or damage left something.
+    /// Columns that could not be read. Empty unless a foreign writer or damage left invalid values.
     pub faults: Vec<crate::Fault>,
 }
 
-/// A session to be made, without a parent or with one.
+/// A session to be created, with or without a parent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewSession {
     /// Its id.
     pub id: SessionId,
-    /// Where it comes from.
+    /// Its source.
     pub source: Source,
-    /// Whose it is.
+    /// Its user.
     pub user_id: Option<String>,
-    /// The model it runs on.
+    /// Its model.
     pub model: Option<String>,
-    /// The model's settings; an empty map is nothing.
+    /// The model's settings. An empty object is stored as NULL.
     pub model_config: Option<Json>,
-    /// The instructions it is started with.
+    /// Instructions it is started with.
     pub system_prompt: Option<String>,
-    /// The session it comes from.
+    /// Its parent.
     pub parent_session_id: Option<SessionId>,
-    /// What it is to that session; told by [`crate::lineage::relation_at_birth`] if not given.
+    /// Its relation to the parent; determined by [`crate::lineage::relation_at_birth`] if not given.
     pub relation: Option<Relation>,
-    /// When it started; the time of the request if not given.
+    /// Start time; the time of the request if not given.
     pub started_at: Option<Timestamp>,
 }
 
 impl NewSession {
-    /// A session of `source` with nothing else known.
+    /// Creates a session of `source` without other values.
     pub fn new(id: SessionId, source: Source) -> Self {
         Self {
             id,
@@ -223,19 +223,20 @@ impl NewSession {
         }
     }
 
-    /// The same session, made for `parent` as `relation` says.
+    /// Sets the parent and the relation to it.
     #[must_use]
     pub fn child_of(self, parent: SessionId, relation: Relation) -> Self {
         Self { parent_session_id: Some(parent), relation: Some(relation), ..self }
     }
 
-    /// The session in the form in which it is stored. Providers call this first.
+    /// Returns the session in its stored form. Providers call this first.
     ///
     /// # Errors
-    /// If it is its own parent, has a parent but is called a root, or a relation but no parent.
+    /// If it is its own parent, has a parent but the relation of a root, or another relation but no parent. Also if the
+    /// user id or the model holds a NUL.
     pub fn checked(self) -> Result<Self, Invalid> {
         let odd =
-            |why: &str| Err(Invalid::new("parent session", why, "name the session it comes from and what it is to it"));
+            |why: &str| Err(Invalid::new("parent session", why, "name the parent session and the relation to it"));
         match (&self.parent_session_id, self.relation) {
             (Some(parent), _) if *parent == self.id => return odd("is the session itself"),
             (Some(_), Some(Relation::Root)) => return odd("is given for a root"),
@@ -252,7 +253,7 @@ impl NewSession {
     }
 }
 
-/// What may be changed in a session by itself. What is `None` stays; what is `Some(None)` is emptied.
+/// Changes to a session. `None` leaves a value unchanged; `Some(None)` clears it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SessionPatch {
     /// The instructions.
@@ -261,15 +262,15 @@ pub struct SessionPatch {
     pub model: Option<Option<String>>,
     /// The model's settings.
     pub model_config: Option<Option<Json>>,
-    /// Whose it is.
+    /// The user.
     pub user_id: Option<Option<String>>,
 }
 
 impl SessionPatch {
-    /// The patch in the form in which it is stored: empty settings are nothing. Providers call this first.
+    /// Returns the patch in its stored form, in which empty settings are NULL. Providers call this first.
     ///
     /// # Errors
-    /// If a short text holds a NUL, which a server could not keep.
+    /// If the model or the user id holds a NUL, which a server could not store.
     pub fn checked(self) -> Result<Self, Invalid> {
         for (what, text) in [("model", &self.model), ("user id", &self.user_id)] {
             if text.as_ref().and_then(Option::as_ref).is_some_and(|text| text.contains('\0')) {
@@ -280,34 +281,34 @@ impl SessionPatch {
     }
 }
 
-/// How a child session takes over from the one it comes from, in one step.
+/// A child session that takes over from its parent in one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewChild {
     /// The child's id.
     pub id: SessionId,
-    /// Its instructions; the parent's if not given.
+    /// Its instructions; those of the parent if not given.
     pub system_prompt: Option<String>,
-    /// Its model; the parent's if not given.
+    /// Its model; that of the parent if not given.
     pub model: Option<String>,
-    /// The title it asks for. A continuation without one takes the next number of its parent's, if that has a title.
+    /// Requested title. A continuation without one takes the next number of its parent's title, if there is one.
     pub title: Option<Title>,
 }
 
 impl NewChild {
-    /// A child that inherits everything.
+    /// Creates a child that inherits everything.
     pub const fn new(id: SessionId) -> Self {
         Self { id, system_prompt: None, model: None, title: None }
     }
 }
 
-/// What `ensure` found.
+/// Result of `ensure`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ensured {
-    /// There was no such session; now there is.
+    /// The session did not exist and was created.
     Created,
-    /// There was one that had only been heard of; it now has what was given.
+    /// A placeholder existed and was filled with the given values.
     Filled,
-    /// There was one; nothing changed.
+    /// The session existed; nothing changed.
     Existed,
 }
 

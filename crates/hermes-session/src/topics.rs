@@ -1,112 +1,112 @@
-//! Topics of a chat: which thread of a person's chat leads to which session, as the agent keeps it for Telegram.
+//! Topics of a chat: which thread of a user's chat is linked to which session, as the agent stores it for Telegram.
 //!
-//! The agent makes these tables when a person asks for topics, not before. Here they are only carried from one store to another;
-//! whether a row can be taken is decided here, once for all stores.
+//! The agent creates these tables when a user enables topics, not before. The code here only transfers them from one
+//! store to another, and decides once for all stores whether a row can be imported.
 
 use crate::{Invalid, MAX_ID_BYTES, SessionId, Timestamp, Unreadable};
 
-/// All that a store knows of topics, in order.
+/// All topic data of a store, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Topics {
-    /// Chats in which topics are, or were, switched on; by chat, byte by byte.
+    /// Chats in which topics are or were enabled; sorted by chat, byte by byte.
     pub modes: Vec<TopicMode>,
-    /// Which topic leads where; by chat, then thread, byte by byte.
+    /// Links from topics to sessions; sorted by chat, then thread, byte by byte.
     pub bindings: Vec<TopicBinding>,
     /// Rows that can't be read.
     pub unreadable: Vec<Unreadable>,
 }
 
-/// A chat in which topics are, or were, switched on. The names are those of the agent's columns.
+/// A chat in which topics are or were enabled. The names are those of the agent's columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicMode {
     /// The chat.
     pub chat_id: String,
-    /// Whose it is.
+    /// Its user.
     pub user_id: String,
-    /// Whether topics are on. Stored as a number; all but 0 are yes.
+    /// Whether topics are enabled. Stored as a number; every value but 0 is true.
     pub enabled: bool,
-    /// When they were switched on first.
+    /// Time when they were first enabled.
     pub activated_at: Timestamp,
-    /// When something changed last.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// Whether the platform allows topics in it, if that was asked.
+    /// Whether the platform allows topics in it, if that was checked.
     pub has_topics_enabled: Option<bool>,
-    /// Whether its people may make topics, if that was asked.
+    /// Whether its users may create topics, if that was checked.
     pub allows_users_to_create_topics: Option<bool>,
-    /// When that was asked.
+    /// Time of that check.
     pub capability_checked_at: Option<Timestamp>,
     /// The message that explains topics.
     pub intro_message_id: Option<String>,
-    /// The message that is pinned.
+    /// The pinned message.
     pub pinned_message_id: Option<String>,
 }
 
-/// A topic and the session it leads to. A session has one topic at most.
+/// A topic and the session it is linked to. A session has at most one topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicBinding {
     /// The chat.
     pub chat_id: String,
     /// The thread in it.
     pub thread_id: String,
-    /// Whose it is.
+    /// Its user.
     pub user_id: String,
-    /// The route that the gateway knows the topic by.
+    /// Route by which the gateway knows the topic.
     pub session_key: String,
-    /// Where it leads.
+    /// The linked session.
     pub session_id: SessionId,
-    /// `auto`, or how else it is kept up.
+    /// `auto`, or another way in which it is managed.
     pub managed_mode: String,
-    /// When it was linked first.
+    /// Time when it was first linked.
     pub linked_at: Timestamp,
-    /// When something changed last.
+    /// Time of the last change.
     pub updated_at: Timestamp,
 }
 
 /// A change of topics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TopicChange {
-    /// Topics will be used: a store that makes its tables for them on demand makes them now. Nothing else changes.
+    /// Topics will be used: a store that creates the tables for them on demand creates them now. Nothing else changes.
     Prepare,
-    /// Topics are on in a chat. What is not known of the platform stays as it was.
+    /// Enables topics in a chat. Values of the platform that are `None` stay as they were.
     On {
         /// The chat.
         chat_id: String,
-        /// Whose it is.
+        /// Its user.
         user_id: String,
         /// Whether the platform allows topics in it.
         has_topics_enabled: Option<bool>,
-        /// Whether its people may make topics.
+        /// Whether its users may create topics.
         allows_users_to_create_topics: Option<bool>,
     },
-    /// Topics are off in a chat; nothing happens if they never were on.
+    /// Disables topics in a chat; does nothing if they were never enabled.
     Off {
         /// The chat.
         chat_id: String,
-        /// Whether its topics lead nowhere any more.
+        /// Whether to delete the links of its topics.
         clears: bool,
     },
-    /// A topic leads to a session.
+    /// Links a topic to a session.
     Bind {
         /// The chat.
         chat_id: String,
         /// The thread in it.
         thread_id: String,
-        /// Whose it is.
+        /// Its user.
         user_id: String,
-        /// The route that the gateway knows the topic by.
+        /// Route by which the gateway knows the topic.
         session_key: String,
-        /// Where it leads.
+        /// The session to link.
         session_id: SessionId,
-        /// `auto`, or how else it is kept up.
+        /// `auto`, or another way in which it is managed.
         managed_mode: String,
     },
 }
 
 impl TopicChange {
-    /// Sees that every store can keep it: names of at most 255 bytes, and no NUL.
+    /// Checks that every store can keep it: names of at most 255 bytes, and no NUL.
     ///
     /// # Errors
-    /// What can't be kept.
+    /// Names the value that can't be stored.
     pub fn check(&self) -> Result<(), Invalid> {
         let names: Vec<(&'static str, &str)> = match self {
             Self::Prepare => Vec::new(),
@@ -133,7 +133,7 @@ impl TopicChange {
 }
 
 impl TopicMode {
-    /// The mode of a chat after topics were switched on.
+    /// Returns the mode of a chat after topics were enabled.
     pub fn on(
         there: Option<Self>,
         chat_id: &str,
@@ -156,53 +156,53 @@ impl TopicMode {
         }
     }
 
-    /// The mode of a chat after topics were switched off.
+    /// Returns the mode of a chat after topics were disabled.
     #[must_use]
     pub fn off(self, at: Timestamp) -> Self {
         Self { enabled: false, updated_at: at, ..self }
     }
 }
 
-/// What became of topics that were to be taken.
+/// Result of importing topics.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TopicsImported {
-    /// Rows that were put in.
+    /// Rows that were imported.
     pub taken: u64,
-    /// Rows that were there already.
+    /// Rows that existed already.
     pub same: u64,
-    /// Rows that were not taken, and why; what was in their place stays as it is.
+    /// Rows that were not imported, with the reason. Existing rows stay unchanged.
     pub left: Vec<TopicLeft>,
 }
 
-/// A row that was not taken.
+/// A row that was not imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicLeft {
     /// The chat.
     pub chat_id: String,
-    /// The thread; nothing for the mode of a chat.
+    /// The thread; `None` for the mode of a chat.
     pub thread_id: Option<String>,
-    /// Why, as the end of a sentence.
+    /// Reason, as the end of a sentence.
     pub why: String,
 }
 
-/// What to do with a row.
+/// Decision about a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Put it in.
+    /// Import it.
     Take,
-    /// It is there.
+    /// It exists already.
     Same,
     /// Leave it out, for this reason.
     Leave(String),
 }
 
 impl TopicsImported {
-    /// Counts the mode of a chat; whether to put it in.
+    /// Counts the mode of a chat. Returns whether to import it.
     pub fn count_mode(&mut self, mode: &TopicMode, verdict: Verdict) -> bool {
         self.count(&mode.chat_id, None, verdict)
     }
 
-    /// Counts a binding; whether to put it in.
+    /// Counts a binding. Returns whether to import it.
     pub fn count_binding(&mut self, binding: &TopicBinding, verdict: Verdict) -> bool {
         self.count(&binding.chat_id, Some(&binding.thread_id), verdict)
     }
@@ -220,7 +220,7 @@ impl TopicsImported {
     }
 }
 
-/// What to do with the mode of a chat, where `there` is what the store has for that chat. Providers ask this of each row.
+/// Decides about the mode of a chat, where `there` is the stored mode of that chat. Providers call this for each row.
 pub fn judge_mode(mode: &TopicMode, there: Option<&TopicMode>) -> Verdict {
     let texts = [
         ("chat_id", Some(&mode.chat_id)),
@@ -232,22 +232,22 @@ pub fn judge_mode(mode: &TopicMode, there: Option<&TopicMode>) -> Verdict {
         _ if let Some(column) = with_nul(&texts) => Verdict::Leave(format!("its {column} holds a NUL character")),
         None => Verdict::Take,
         Some(there) if there == mode => Verdict::Same,
-        Some(_) => Verdict::Leave("the chat is there with other settings".into()),
+        Some(_) => Verdict::Leave("the chat already exists with other settings".into()),
     }
 }
 
-/// What a store has where a binding should go.
+/// Stored data that a binding may conflict with.
 #[derive(Debug, Clone, Default)]
 pub struct BindingPlace {
     /// The binding of the same chat and thread.
     pub there: Option<TopicBinding>,
-    /// Whether the session is there.
+    /// Whether the session exists.
     pub has_session: bool,
     /// The chat and thread that the session is bound to.
     pub bound_to: Option<(String, String)>,
 }
 
-/// What to do with a binding. Providers ask this of each row.
+/// Decides about a binding. Providers call this for each row.
 pub fn judge_binding(binding: &TopicBinding, place: &BindingPlace) -> Verdict {
     let texts = [
         ("chat_id", Some(&binding.chat_id)),
@@ -259,21 +259,22 @@ pub fn judge_binding(binding: &TopicBinding, place: &BindingPlace) -> Verdict {
     match place {
         _ if let Some(column) = with_nul(&texts) => Verdict::Leave(format!("its {column} holds a NUL character")),
         BindingPlace { there: Some(there), .. } if there == binding => Verdict::Same,
-        BindingPlace { there: Some(there), .. } => {
-            Verdict::Leave(format!("the topic leads to session {} there, or is kept up otherwise", there.session_id))
-        }
+        BindingPlace { there: Some(there), .. } => Verdict::Leave(format!(
+            "the topic is already linked to session {}, or has other settings",
+            there.session_id
+        )),
         BindingPlace { has_session: false, .. } => {
-            Verdict::Leave(format!("its session {} is not there", binding.session_id))
+            Verdict::Leave(format!("its session {} does not exist", binding.session_id))
         }
         BindingPlace { bound_to: Some((chat, thread)), .. } => Verdict::Leave(format!(
-            "its session {} is bound to thread {thread} of chat {chat} already",
+            "its session {} is already linked to thread {thread} of chat {chat}",
             binding.session_id
         )),
         BindingPlace { bound_to: None, .. } => Verdict::Take,
     }
 }
 
-/// The first text with a NUL, which not every store could keep.
+/// Returns the first text with a NUL, which not every store could keep.
 fn with_nul(texts: &[(&'static str, Option<&String>)]) -> Option<&'static str> {
     let holds = |text: Option<&String>| text.is_some_and(|text| text.contains('\0'));
     texts.iter().find(|(_, text)| holds(*text)).map(|(column, _)| *column)

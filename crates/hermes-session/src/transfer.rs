@@ -1,8 +1,10 @@
-//! Transfer: everything that one store holds, copied to another one of whatever kind, and proven to be there.
+//! Transfer: copies everything from one store to another of any kind, and proves that it arrived.
 //!
-//! [`copy`] reads sessions in the order of their ids and hands them over in pieces ([`Maintenance::import`](crate::Maintenance::import)), so that no more is held in memory than
-//! a few messages, and a session is seen in the target when it is whole. It can be run again after it was killed at any point: what is there is
-//! skipped, what is half there is taken anew. The source is only read. [`prove`] reads both sides again and compares all of it.
+//! [`copy`] reads sessions in the order of their ids and sends them in pieces
+//! ([`Maintenance::import`](crate::Maintenance::import)), so that only a few messages are held in memory, and a session
+//! becomes visible in the target when it is complete. It can be run again after it was killed at any point: complete
+//! sessions are skipped, incomplete ones are copied again. The source is only read. [`prove`] reads both sides again
+//! and compares everything.
 
 mod beside;
 mod carry;
@@ -26,17 +28,17 @@ use checkpoint::Checkpoint;
 use pages::Rows;
 use std::ops::ControlFlow;
 
-/// How many messages are handed over at once, unless somebody says otherwise.
+/// Default number of messages per call.
 pub const BATCH: u32 = 500;
 
-/// How to transfer.
+/// Options of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransferOptions {
-    /// How many messages are handed over at once, at most.
+    /// Maximum number of messages per call.
     pub batch: u32,
-    /// Whether only to tell what would happen. Nothing is written then.
+    /// Whether only to report what would happen. Nothing is written then.
     pub is_rehearsal: bool,
-    /// Whether to go on where a transfer that did not end stopped. Without one it begins at the start.
+    /// Whether to continue an unfinished transfer. If there is none, it starts from the beginning.
     pub is_resumed: bool,
     /// Whether the target may hold sessions that the source does not have.
     pub is_merge: bool,
@@ -48,21 +50,23 @@ impl Default for TransferOptions {
     }
 }
 
-/// Is told how far it is, and may say that this is enough: it ends between two steps then.
+/// Progress callback. It may break, which ends the transfer between two steps.
 pub type Watch<'a> = &'a mut (dyn FnMut(Progress) -> ControlFlow<()> + Send);
 
 /// Copies everything from one store to another.
 ///
-/// * Sessions come with their messages, times, counters, costs, titles, relations and bytes; ids of messages are kept where they are free.
-/// * What is there already and the same is skipped. One that is there as it was earlier gets what came since. One that is there with other content is told as a
-///   conflict and left as it is.
-/// * Parents may come after their children. A parent that is nowhere, or that would close a circle, is left out and told.
-/// * Values beside the sessions, topics of chats, pins and tags come too; what is there stays as it is.
-/// * What can't be carried is told, each with the reason.
+/// * Sessions are copied with their messages, times, counters, costs, titles, relations and bytes; message ids are kept
+///   if they are free.
+/// * A session that exists with the same content is skipped. One that exists in an earlier state is caught up. One that
+///   exists with other content is reported as a conflict and left unchanged.
+/// * Parents may come after their children. A parent that does not exist, or that would close a cycle, is left out and
+///   reported.
+/// * Values beside the sessions, topics of chats, pins and tags are copied too; existing ones stay unchanged.
+/// * Everything that can't be copied is reported with the reason.
 ///
 /// # Errors
-/// [`TransferError::OtherData`] if the target holds other sessions and that is not meant; nothing is written then. If a store fails, what
-/// was copied by then stays.
+/// [`TransferError::OtherData`] if the target holds other sessions and the options do not permit it; nothing is written
+/// then. If a store fails, sessions copied by then stay.
 pub async fn copy(
     from: &dyn Store,
     to: &dyn Store,
@@ -83,8 +87,7 @@ pub async fn copy(
     let checkpoint = unfinished.unwrap_or(Checkpoint { from: location, is_merge, after: None });
     let mut report = TransferReport { resumed_after: checkpoint.after.clone(), ..TransferReport::default() };
     if Checkpoint::read(from).await?.is_some() {
-        let what =
-            "the source is itself the target of a transfer that was not finished: something may be missing in it";
+        let what = "the source is itself the target of an unfinished transfer: something may be missing in it";
         report.find(FindingKind::Value, None, what);
     }
     if !options.is_rehearsal {
@@ -102,13 +105,13 @@ pub async fn copy(
     Ok(report)
 }
 
-/// Sees that the target holds nothing that the source does not have.
+/// Checks that the target holds no session that the source does not have.
 async fn refuse_other_data(from: &dyn Store, to: &dyn Store, watch: Watch<'_>) -> Result<(), TransferError> {
     let (mut source, mut target) = (Rows::new(from, None), Rows::new(to, None));
     let (mut count, mut example, mut looked) = (0_u64, None, 0);
     while let Some(row) = target.next().await? {
         let is_there = source.find(&row.id, &mut |_| {}).await?.is_some();
-        // A row of the source that can't be listed may be there all the same.
+        // A row of the source that can't be listed may still exist.
         if !is_there && !source.unreadable.iter().any(|unreadable| unreadable.id == row.id.as_str()) {
             count += 1;
             example.get_or_insert(row.id);

@@ -1,34 +1,36 @@
 //! Every version of a conversation: the one in the store, and those in the trash.
 //!
-//! An id that is in the trash is free, and the agent may have gone on under it. Whoever erases a conversation has to see both.
+//! An id that is in the trash is free, and the agent may have reused it. Erasing a conversation has to consider both.
 
 use crate::{DeleteExtent, Deleted, Emptying, Maintenance, Request, SessionId, StoreError, Trashed};
 use std::collections::BTreeSet;
 
-/// How much of the trash is read at once.
+/// Entries of the trash read at once.
 const PAGE: u32 = 500;
 
-/// What there is of a conversation.
+/// All versions of a conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Versions {
-    /// What the store has, each by one of its sessions: what a deletion of a [chain](crate::DeleteExtent::Chain) takes.
+    /// Versions in the store, each by one of its sessions; a deletion of its [chain](crate::DeleteExtent::Chain)
+    /// removes it.
     pub live: Vec<SessionId>,
-    /// What the trash has.
+    /// Versions in the trash.
     pub trashed: Vec<Trashed>,
-    /// The sessions of all of them.
+    /// Sessions of all versions.
     pub members: BTreeSet<SessionId>,
 }
 
 impl Versions {
-    /// Whether there is none.
+    /// Returns whether there is no version.
     pub fn is_empty(&self) -> bool {
         self.live.is_empty() && self.trashed.is_empty()
     }
 
-    /// Deletes all of them for good, in the store and in the trash. What somebody else deleted meanwhile is not counted.
+    /// Deletes all versions permanently, in the store and in the trash. Those that another caller deleted meanwhile are
+    /// not counted.
     ///
     /// # Errors
-    /// What the store says.
+    /// If the store fails.
     pub async fn delete(&self, store: &dyn Maintenance, request: &Request) -> Result<Deleted, StoreError> {
         let mut sum = Deleted { sessions: 0, messages: 0 };
         for id in &self.live {
@@ -46,11 +48,11 @@ impl Versions {
     }
 }
 
-/// Finds every version of what a session stands for: its chain, what is in the trash and holds one of its ids, and what is in the store under the ids
-/// of that.
+/// Finds every version of the conversation of a session: its chain, entries of the trash that hold one of its ids, and
+/// conversations of the store that reuse ids of those.
 ///
 /// # Errors
-/// What the store says.
+/// If the store fails.
 //  Cases: trash::every_version_is_found
 pub async fn versions(store: &dyn Maintenance, id: &SessionId) -> Result<Versions, StoreError> {
     let in_trash = in_trash(store).await?;
@@ -75,7 +77,7 @@ pub async fn versions(store: &dyn Maintenance, id: &SessionId) -> Result<Version
     Ok(found)
 }
 
-/// All that is in the trash, with the sessions that it holds.
+/// Returns all entries of the trash, with the sessions that each holds.
 async fn in_trash(store: &dyn Maintenance) -> Result<Vec<(Trashed, Vec<SessionId>)>, StoreError> {
     let mut all: Vec<(Trashed, Vec<SessionId>)> = Vec::new();
     loop {
@@ -84,9 +86,9 @@ async fn in_trash(store: &dyn Maintenance) -> Result<Vec<(Trashed, Vec<SessionId
             return Ok(all);
         }
         for entry in page {
-            // Of several under one id the newest is told; of the others that id is known.
-            let told = store.trashed(&entry.id).await?.filter(|(newest, _)| *newest == entry);
-            let kept = told.map_or_else(|| vec![entry.id.clone()], |(_, kept)| kept);
+            // For several entries under one id the store returns the newest; of the others only that id is known.
+            let newest_entry = store.trashed(&entry.id).await?.filter(|(newest, _)| *newest == entry);
+            let kept = newest_entry.map_or_else(|| vec![entry.id.clone()], |(_, kept)| kept);
             all.push((entry, kept));
         }
     }

@@ -1,4 +1,4 @@
-//! Rows → domain values. A column that does not hold what it should is told as a fault and hides nothing else.
+//! Rows → domain values. A column with an invalid value is reported as a fault; the other columns are still read.
 
 use crate::stored;
 use hermes_session::{
@@ -9,13 +9,13 @@ use hermes_session::{
 /// One value of a row, borrowed from the driver.
 #[derive(Debug, Clone, Copy)]
 pub enum Cell<'a> {
-    /// Nothing.
+    /// SQL NULL.
     Null,
     /// A whole number.
     Integer(i64),
     /// A double.
     Real(f64),
-    /// Text; a foreign writer may have left bytes that are none.
+    /// Text. A foreign writer may have stored bytes that are not valid UTF-8.
     Text(&'a [u8]),
     /// Bytes.
     Bytes(&'a [u8]),
@@ -37,11 +37,11 @@ impl Cell<'_> {
 
 /// A row of any driver.
 pub trait SqlRow {
-    /// The value of a column by its place.
+    /// Returns the value of a column by its index.
     fn cell(&self, index: usize) -> Cell<'_>;
 }
 
-/// Reads a row from left to right and remembers what could not be read.
+/// Reads a row from left to right and collects the columns that could not be read.
 struct Reader<'r> {
     row: &'r dyn SqlRow,
     at: usize,
@@ -88,7 +88,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// A counter; the agent takes an unset one for zero.
+    /// Reads a counter. NULL counts as zero, as in the agent.
     fn count(&mut self, column: &'static str) -> i64 {
         self.integer(column).unwrap_or(0)
     }
@@ -166,13 +166,14 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// What a session is to its parent; a row that was never stamped is a root or a delegate, as its parent says.
+    /// Reads the relation of a session to its parent. A row that was never stamped is a delegate if it has a parent,
+    /// otherwise a root.
     fn relation(&mut self, has_parent: bool) -> Relation {
         let unstamped = if has_parent { Relation::Delegate } else { Relation::Root };
         match self.text("relation") {
             None => unstamped,
             Some(text) => Relation::from_stored(&text).unwrap_or_else(|| {
-                self.fault("relation", "is no relation", text.into_bytes());
+                self.fault("relation", "is not a relation", text.into_bytes());
                 unstamped
             }),
         }
@@ -183,10 +184,10 @@ fn unreadable(table: &'static str, id: String, why: &str) -> Unreadable {
     Unreadable { table, id, why: why.to_owned() }
 }
 
-/// A session from [`crate::columns::SESSION`] and its relation.
+/// Decodes a session from [`crate::columns::SESSION`] and its relation.
 ///
 /// # Errors
-/// If it has no id or no time of start: nothing can be told about such a row.
+/// Fails if the row has no id or no start time: nothing can be said about such a row.
 pub fn session(row: &dyn SqlRow) -> Result<Session, Unreadable> {
     let mut read = Reader::new(row);
     let Some(id) = read.id("id") else { return Err(unreadable("sessions", "NULL".into(), "the id is missing")) };
@@ -234,15 +235,16 @@ pub fn session(row: &dyn SqlRow) -> Result<Session, Unreadable> {
     })
 }
 
-/// The counters of a session from [`crate::columns::USAGE`].
+/// Decodes the counters of a session from [`crate::columns::USAGE`].
 pub fn usage(row: &dyn SqlRow) -> Usage {
     Reader::new(row).usage()
 }
 
-/// A row of a list from [`crate::columns::SUMMARY`], then its last activity, preview and number of sessions.
+/// Decodes a row of a list from [`crate::columns::SUMMARY`], followed by its last activity, preview and number of
+/// sessions.
 ///
 /// # Errors
-/// If it has no id or no times.
+/// Fails if the row has no id or no times.
 pub fn summary(row: &dyn SqlRow) -> Result<SessionSummary, Unreadable> {
     let mut read = Reader::new(row);
     let Some(id) = read.id("id") else { return Err(unreadable("sessions", "NULL".into(), "the id is missing")) };
@@ -277,17 +279,20 @@ pub fn summary(row: &dyn SqlRow) -> Result<SessionSummary, Unreadable> {
         segments: u64::try_from(read.count("segments")).unwrap_or(1),
         pinned_at: None,
         tags: Vec::new(),
+        is_archived: false,
     };
-    // Right for a row of one session all of whose messages are active; the caller counts the others.
+    // Correct for a row of one session whose messages are all active; for the others the caller counts.
     (summary.messages, summary.tool_calls) = (summary.message_count, summary.tool_call_count);
     Ok(summary)
 }
 
-/// A message of `session` from [`crate::columns::MESSAGE`]. A time that can't be read is told as a fault and stands at zero.
+/// Decodes a message of `session` from [`crate::columns::MESSAGE`]. An unreadable time is reported as a fault and
+/// becomes zero.
 pub fn message(row: &dyn SqlRow, session: &SessionId) -> Message {
     let mut read = Reader::new(row);
     let id = MessageId(read.count("id"));
-    // All messages of one session are asked for at once: the id is the caller's own, not another copy for each.
+    // Usually all messages of one session are read at once, so share the caller's id instead of allocating one per
+    // message.
     let session_id = match read.next() {
         Cell::Text(bytes) if bytes == session.as_str().as_bytes() => session.clone(),
         other => SessionId::from_stored(String::from_utf8_lossy(&other.raw()).as_ref()),

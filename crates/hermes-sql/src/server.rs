@@ -1,6 +1,7 @@
-//! What the providers of servers share: the calls of the contract over [`Sql`], how a call is sent again, how a commit whose answer was lost is found out
-//! about, and how a copy is made.
+//! Code shared by the providers of servers: the calls of the contract over [`Sql`], retrying a call, looking up a
+//! commit whose answer was lost, and making a copy.
 
+pub mod archive;
 mod attempt;
 mod backup;
 pub mod deletion;

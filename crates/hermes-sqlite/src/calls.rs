@@ -1,5 +1,6 @@
-//! The calls of the contract, one file per concern, with the names that the servers use too.
+//! The calls of the store contract, one file per concern. File names match those of the server providers.
 
+pub(crate) mod archive;
 pub(crate) mod deletion;
 pub(crate) mod extra;
 pub(crate) mod handoffs;

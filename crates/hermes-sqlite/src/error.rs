@@ -1,6 +1,6 @@
-//! What SQLite says → what the domain says.
+//! Errors of SQLite, and how they become errors of the domain.
 
-use hermes_session::{Conflict, Invalid, Location, StoreError, Unreadable};
+use hermes_session::{Conflict, Invalid, Location, Refusal, StoreError, Unreadable};
 use rusqlite::ErrorCode;
 use std::time::Duration;
 
@@ -8,29 +8,29 @@ use std::time::Duration;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {
-    /// For a reason of the domain.
+    /// An error of the domain.
     Store(StoreError),
     /// SQLite reported an error.
     Sqlite(rusqlite::Error),
-    /// SQLite reported an error that no index in use can have caused.
+    /// SQLite reported an error that the search indexes in use can't have caused.
     Elsewhere(rusqlite::Error),
-    /// SQLite reported an error in a table that was put aside to be cleared away.
+    /// SQLite reported an error in a discarded table that is being cleared.
     Leftover {
         /// The table.
         table: String,
         /// The error.
         error: rusqlite::Error,
     },
-    /// Something stored can't be read as what it should be.
+    /// A stored value is not of the expected form.
     Damaged(String),
     /// The deadline passed while another writer held the store.
     Late {
         /// The holder, if it is known.
         holder: Option<String>,
     },
-    /// It was committed, but could not be brought to disk.
+    /// The write was committed, but could not be synced to disk: its outcome is unknown.
     InDoubt(String),
-    /// Something before this could not be brought to disk.
+    /// An earlier write could not be synced to disk.
     Broken(String),
 }
 
@@ -64,14 +64,14 @@ impl From<rusqlite::Error> for Failure {
     }
 }
 
-/// What was being done when something failed, and where.
+/// The operation that failed, and where.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Circumstances<'a> {
-    /// What was being done, as a verb.
+    /// The operation, as a verb.
     pub(crate) op: &'static str,
-    /// How long ago it was asked for.
+    /// Time since it was requested.
     pub(crate) waited: Duration,
-    /// Where the store is.
+    /// Location of the store.
     pub(crate) location: &'a Location,
 }
 
@@ -101,7 +101,7 @@ impl Failure {
         }
     }
 
-    /// Whether somebody else is in the way, so that trying again may help.
+    /// Returns whether another program holds a lock, so that a retry may help.
     pub(crate) fn is_passing(&self) -> bool {
         let code = match self {
             Self::Sqlite(error) | Self::Elsewhere(error) | Self::Leftover { error, .. } => error.sqlite_error_code(),
@@ -118,7 +118,7 @@ impl Failure {
         }
     }
 
-    /// The domain's error.
+    /// Converts the failure into an error of the domain.
     pub(crate) fn into_store_error(self, circumstances: Circumstances<'_>) -> StoreError {
         let Circumstances { op, waited, location } = circumstances;
         let location = location.clone();
@@ -130,7 +130,7 @@ impl Failure {
             }
             Self::InDoubt(why) => StoreError::InDoubt { location, op, source: why.into() },
             Self::Broken(why) => {
-                let source = format!("an earlier write could not be brought to disk: {why}").into();
+                let source = format!("an earlier write could not be synced to disk: {why}").into();
                 StoreError::Backend { location, op, source }
             }
             Self::Damaged(what) => StoreError::Corrupt { location, what, source: None },
@@ -141,11 +141,11 @@ impl Failure {
     }
 }
 
-/// The domain's error for one of SQLite's, which stays its source.
+/// Converts an error of SQLite into one of the domain, with the original as its source.
 fn store_error(circumstances: Circumstances<'_>, error: rusqlite::Error) -> StoreError {
     let Circumstances { op, waited, location } = circumstances;
     let location = location.clone();
-    // The memory beside the log is a file too.
+    // The shared memory beside the WAL is a file too, so a full disk shows here.
     let no_shared_memory =
         error.sqlite_error().is_some_and(|code| code.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE);
     match error.sqlite_error_code() {
@@ -153,7 +153,8 @@ fn store_error(circumstances: Circumstances<'_>, error: rusqlite::Error) -> Stor
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Busy { location, op, waited, holder: None, source: error.into() }
         }
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+        Some(ErrorCode::NotADatabase) => StoreError::Refused { location, refusal: Refusal::NotDatabase },
+        Some(ErrorCode::DatabaseCorrupt) => {
             StoreError::Corrupt { location, what: error.to_string(), source: Some(error.into()) }
         }
         Some(ErrorCode::DiskFull) => StoreError::NoRoom { location, op, source: error.into() },

@@ -1,7 +1,7 @@
-//! The SQLite provider: sessions in a `state.db` that the Python agent reads and writes as well.
+//! The SQLite provider: sessions in a `state.db` that the Python agent also reads and writes.
 //!
-//! One thread writes, a few read; a call is one job on one of them. The file is touched through SQLite alone:
-//! closing any other descriptor of it would drop the locks of the whole process.
+//! One thread writes, a few read; a call is one job on one of them. The file is accessed through SQLite alone: closing
+//! any other descriptor of it would drop the locks of the whole process.
 
 #![warn(missing_docs)]
 
@@ -18,11 +18,12 @@ pub use calls::store::SqliteStore;
 pub use care::detach::{DetachPhase, Detached, Detaching, Holdings, detach, holdings};
 pub use care::shrink::{Shrunk, shrink};
 pub use open::adoption::{Adoption, adoption};
-pub use open::damage::{clear_damage, note_damage};
+pub use open::damage::{clear_damage, damage_marker};
 pub use open::facts::{FileFacts, facts};
 pub use open::options::{Adopt, IndexAtClose, SqliteOptions, Synchronous};
+pub use write::long_wait::LONG_WAIT;
 
-/// The version of SQLite that is built in.
+/// Returns the version of the built-in SQLite.
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }

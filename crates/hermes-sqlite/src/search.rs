@@ -1,7 +1,7 @@
-//! Search: the indexes name messages that may be meant, and each is looked at before it is told.
+//! Search: the indexes name candidate messages, and each is compared with the query before it is returned.
 //!
-//! Whole words come first, the best of them first; then pieces of words, the newest first. How good a match is, is known without its text, so that
-//! only what a page shows is read. Messages that no index knows are looked through.
+//! Matches of whole words come first, best first; then matches of pieces of words, newest first. The score of a match
+//! does not need its text, so only the messages of a page are read. Messages that no index covers are scanned.
 
 mod best;
 mod coverage;
@@ -28,16 +28,16 @@ use hermes_session::search::{SearchAnswer, SearchCursor, SearchOrder, SearchRequ
 use hits::Page;
 use ids::Ids;
 use leaf::Around;
-use newest::Told;
+use newest::Handled;
 use plan::Plan;
 use rows::Rows;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// So long it may take at least to show what was found.
+/// Minimum time for reading the hits of the page.
 const SHOWING: Duration = Duration::from_millis(100);
 
-/// Answers a question.
+/// Runs a search.
 pub(crate) fn search(database: &Database, request: &SearchRequest) -> Result<SearchAnswer, Failure> {
     let start = Instant::now();
     let coverage = match Coverage::of(database) {
@@ -45,7 +45,7 @@ pub(crate) fn search(database: &Database, request: &SearchRequest) -> Result<Sea
         coverage => coverage?,
     };
     match answer(database, request, &coverage, start) {
-        // An index that can't be read is one that is not there.
+        // An index that can't be read is treated as missing.
         Err(failure) if indexes::is_to_blame_for(&failure) => answer(database, request, &Coverage::Nothing, start),
         outcome => outcome,
     }
@@ -63,7 +63,7 @@ fn answer(
     if !is_relaxed {
         search.exact(&mut page)?;
     }
-    // Not if time ran out: what was not looked at may match.
+    // Not if time ran out: messages that were not checked may match.
     if is_relaxed || (request.relax && page.is_bare() && request.after.is_none() && !search.served.is_partial) {
         page = Page::new(request, search.cursor(true));
         relaxed::relaxed(&mut search, &mut page)?;
@@ -72,28 +72,28 @@ fn answer(
     Ok(SearchAnswer { hits, next, served: search.served })
 }
 
-/// One search under way.
+/// The state of a running search.
 struct Search<'d> {
     database: &'d Database,
     request: &'d SearchRequest,
     coverage: &'d Coverage,
     matcher: Matcher,
     rows: Rows<'d>,
-    /// The messages of the sessions that are searched, if those are few.
+    /// The messages of the sessions to search, if those are few; `None` for no limit.
     admitted: Option<Vec<i64>>,
-    /// Messages after this one came since the first page.
+    /// Id up to which messages are searched; later ones were added after the first page.
     newest: i64,
-    /// How many messages the index of words has.
+    /// The number of messages in the word index.
     all: u64,
-    /// The lengths of messages that are ranked.
+    /// The lengths of messages to rank.
     lengths: Lengths,
-    /// Those of messages that were looked through.
+    /// The lengths of scanned messages.
     aside: HashMap<i64, u32>,
-    /// Words within runs of paired characters.
+    /// Cache of messages with words within runs of paired characters.
     around: Around,
-    /// How many tokens a message has on average.
+    /// The average number of tokens of a message.
     average: f64,
-    /// When to stop.
+    /// The deadline.
     end: Instant,
     served: Served,
 }
@@ -148,7 +148,7 @@ impl<'d> Search<'d> {
         })
     }
 
-    /// What the next page will have to know, but for the hit that this one ends with.
+    /// Returns the cursor for the next page, without the last hit of this one.
     fn cursor(&self, is_relaxed: bool) -> SearchCursor {
         SearchCursor {
             newest: MessageId(self.newest),
@@ -160,35 +160,35 @@ impl<'d> Search<'d> {
         }
     }
 
-    /// Whether time has run out.
+    /// Returns whether the deadline has passed.
     fn is_late(&mut self) -> bool {
         let is_late = Instant::now() > self.end;
         self.served.is_partial |= is_late;
         is_late
     }
 
-    /// Leaves time to show what was found, however late it is.
+    /// Extends the deadline, so that there is time to read the hits.
     fn leave_time(&mut self) {
         self.end = self.end.max(Instant::now()) + self.request.timeout.max(SHOWING);
     }
 
-    /// The messages that match as the query says.
+    /// Adds the messages that match the query exactly.
     fn exact(&mut self, page: &mut Page<'_>) -> Result<(), Failure> {
         if self.is_by_time() {
             let plan = self.plan(Tier::Pieces)?;
-            return self.newest_first(page, plan.ids, &Told::default());
+            return self.newest_first(page, plan.ids, &Handled::default());
         }
         let words = self.plan(Tier::Words)?;
         if words.ids == Ids::All && self.may_be_in_pieces() {
             return self.scan(page);
         }
         if words.ids == Ids::All {
-            // No index knows how well anything matches, and nothing matches better than something else.
-            return self.newest_first(page, Ids::All, &Told::default());
+            // No index can score the matches, so all of them are equal.
+            return self.newest_first(page, Ids::All, &Handled::default());
         }
-        let mut told = Told { words: Some(words.ids.clone()), done: HashSet::new() };
+        let mut handled = Handled { words: Some(words.ids.clone()), done: HashSet::new() };
         if self.request.after.as_ref().is_none_or(|cursor| cursor.tier == Tier::Words)
-            && self.best_first(page, &words, &mut told)?.is_break()
+            && self.best_first(page, &words, &mut handled)?.is_break()
         {
             return Ok(());
         }
@@ -196,10 +196,11 @@ impl<'d> Search<'d> {
             return Ok(());
         }
         let pieces = self.plan(Tier::Pieces)?;
-        self.newest_first(page, pieces.ids, &told)
+        self.newest_first(page, pieces.ids, &handled)
     }
 
-    /// Whether anything can match that is no whole word: not if every term begins and ends where words do, wherever it stands.
+    /// Returns whether anything but whole words can match: not if every term begins and ends at word boundaries
+    /// wherever it stands.
     fn may_be_in_pieces(&self) -> bool {
         let is_open = |end: Option<char>| end.is_some_and(|end| tokens::is_word(end) && !is_paired(end));
         self.request.query.terms().iter().any(|term| {
@@ -208,24 +209,24 @@ impl<'d> Search<'d> {
         })
     }
 
-    /// Learns the lengths of messages: those of a few, or all.
+    /// Loads the lengths of messages: of these if they are few, else of all.
     fn learn_lengths(&mut self, ids: &[i64]) -> Result<(), Failure> {
         const MAX_SINGLE_LOOKUPS: usize = 8;
-        let is_told = matches!(self.coverage, Coverage::But { .. });
+        let is_partly_known = matches!(self.coverage, Coverage::But { .. });
         self.lengths = match ids.len() {
-            _ if !is_told => return Ok(()),
+            _ if !is_partly_known => return Ok(()),
             0..=MAX_SINGLE_LOOKUPS => Lengths::of(self.database, ids.iter().copied())?,
             _ => Lengths::load(self.database)?,
         };
         Ok(())
     }
 
-    /// Whether hits come from the newest on: somebody asked for that, or there is nothing to tell how well they match.
+    /// Returns whether hits are ordered by time: on request, or because nothing can be scored.
     fn is_by_time(&self) -> bool {
         self.request.order == SearchOrder::Newest || self.request.query.is_negative()
     }
 
-    /// What the indexes say, as far as they know and as the filter admits.
+    /// Returns the candidates of the indexes, limited by the filter.
     fn plan(&mut self, tier: Tier) -> Result<Plan<'d>, Failure> {
         let mut plan = match self.coverage {
             Coverage::Nothing => Plan { ids: Ids::All, choices: Vec::new(), is_late: false },
@@ -241,12 +242,12 @@ impl<'d> Search<'d> {
         Ok(plan)
     }
 
-    /// How many tokens a message has.
+    /// Returns how many tokens a message has.
     fn length(&self, id: i64) -> u32 {
         self.aside.get(&id).copied().or_else(|| self.lengths.get(id)).unwrap_or(self.average as u32)
     }
 
-    /// How well a message matches that has these choices.
+    /// Returns the score of a message from the weight of its choices.
     fn score(&self, id: i64, length: Option<u32>, weight: f64) -> f64 {
         let length = length.unwrap_or_else(|| self.length(id));
         weight * rank::brevity(length, self.average)

@@ -1,4 +1,4 @@
-//! From a URL to a store.
+//! Opens the store that a URL names.
 
 use crate::{ServerUrl, StoreUrl};
 use hermes_mysql::{MysqlOptions, MysqlStore};
@@ -9,39 +9,39 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::info;
 
-/// How to open a store.
+/// Options for opening a store.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
     /// How long a call waits for other writers, or for a server that restarts.
     pub wait: Duration,
-    /// Whether a store that is not there is made: a file, or the tables on a server.
+    /// Whether a missing store is created: a file, or the tables on a server.
     pub create: bool,
-    /// Whether the store is only read: nothing is made, brought up to date or written.
+    /// Whether the store is opened read-only: nothing is created, migrated or written.
     pub read_only: bool,
-    /// When a SQLite file that an agent made is adopted. Programs that read most of the time, and may write, adopt it with their first write.
+    /// When a SQLite file that an agent created is adopted. Programs that mostly read adopt it with their first write.
     pub adopt: Adopt,
-    /// How surely a write to a SQLite file is on disk when it is answered.
+    /// Durability of an acknowledged write to a SQLite file.
     pub synchronous: Synchronous,
-    /// Indexes the backlog of a SQLite file when the store is closed. For processes that end soon.
+    /// Whether to index the backlog of a SQLite file on close. For short-lived processes.
     pub index_at_close: Option<IndexAtClose>,
-    /// What PostgreSQL is told.
+    /// Settings for PostgreSQL.
     pub postgresql: PostgresSettings,
-    /// What MySQL or MariaDB is told.
+    /// Settings for MySQL or MariaDB.
     pub mysql: MysqlSettings,
 }
 
-/// What PostgreSQL is told besides its URL.
+/// Settings for PostgreSQL besides its URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostgresSettings {
-    /// How many connections there are at most.
+    /// Maximum number of connections.
     pub most_connections: u32,
-    /// The longest a statement may run; nothing for as long as it takes.
+    /// Maximum time of a statement; unlimited if `None`.
     pub statement_timeout: Option<Duration>,
-    /// The schema of the tables, if it is not the connection's own.
+    /// Schema of the tables; if `None`, the one in the URL, or `public`.
     pub schema: Option<String>,
-    /// Another server that reads may go to.
+    /// Replica that serves reads.
     pub replica: Option<ServerUrl>,
-    /// How long a connection may take to be made.
+    /// Maximum time for connecting.
     pub connect_timeout: Duration,
 }
 
@@ -57,14 +57,14 @@ impl Default for PostgresSettings {
     }
 }
 
-/// What MySQL or MariaDB is told besides its URL.
+/// Settings for MySQL or MariaDB besides its URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MysqlSettings {
-    /// How many connections there are at most.
+    /// Maximum number of connections.
     pub most_connections: u32,
-    /// The longest a statement may run; nothing for as long as it takes.
+    /// Maximum time of a statement; unlimited if `None`.
     pub statement_timeout: Option<Duration>,
-    /// How long a connection may take to be made.
+    /// Maximum time for connecting.
     pub connect_timeout: Duration,
 }
 
@@ -102,7 +102,7 @@ fn sqlite_options(options: &OpenOptions) -> SqliteOptions {
 /// Opens a store.
 ///
 /// # Errors
-/// Whatever the provider says. A store that can't be used is an error; no other takes its place.
+/// Returns the provider's error. There is no fallback to another store.
 pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>, StoreError> {
     info!(url = url.to_string(), read_only = options.read_only, "opening a store");
     match url {
@@ -136,14 +136,14 @@ pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store
     }
 }
 
-/// Gives room that a store does not need back to the disk, as far as that needs the store for oneself: nobody else may have it open.
+/// Returns unused space of a store to the disk, where that needs exclusive access: nobody else may have the store open.
 ///
 /// # Errors
-/// As [`open`] does.
+/// The same as [`open`].
 pub async fn shrink(url: &StoreUrl) -> Result<Shrunk, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => hermes_sqlite::shrink(path),
-        // A server gives room back by itself.
+        // A server reclaims space by itself.
         StoreUrl::Postgresql(_) | StoreUrl::Mysql(_) => Ok(Shrunk::NotNeeded),
     }
 }
@@ -165,13 +165,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_that_cannot_be_used_is_told_and_nothing_takes_its_place() {
+    async fn a_server_that_cannot_be_used_is_reported_and_nothing_takes_its_place() {
         let options = OpenOptions {
             wait: Duration::ZERO,
             mysql: MysqlSettings { connect_timeout: Duration::from_secs(2), ..MysqlSettings::default() },
             ..OpenOptions::default()
         };
-        // Nobody listens at the first port.
+        // Nothing listens on port 1.
         for scheme in ["mysql", "mariadb"] {
             let url = StoreUrl::parse(&format!("{scheme}://ada:hunter2@127.0.0.1:1/hermes"), None).unwrap();
             let error = open(&url, &options).await.err().unwrap();

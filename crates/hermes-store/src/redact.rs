@@ -1,11 +1,12 @@
-//! Server URLs as they may be shown: with `***` where a password is, or may be.
+//! Server URLs in a printable form: with `***` in place of every possible password.
 
 use hermes_session::percent_decoded;
 use std::borrow::Cow;
 
-/// The URL without its passwords.
+/// Returns the URL without its passwords.
 ///
-/// People write passwords into URLs without encoding them. Where it can't be told what belongs to one, everything behind the scheme is hidden.
+/// People write passwords into URLs without encoding them. Where the extent of a password is ambiguous, everything
+/// after the scheme is hidden.
 pub(crate) fn redacted(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return "***".into() };
     let (user_info, tail) = match rest.rfind('@') {
@@ -20,12 +21,12 @@ pub(crate) fn redacted(url: &str) -> String {
     format!("{scheme}://{user}{}", without_secret_parameters(tail))
 }
 
-/// Whether the URL holds a password.
+/// Returns whether the URL contains a password.
 pub(crate) fn holds_password(url: &str) -> bool {
     redacted(url) != url
 }
 
-/// Whether a text that ends before an `@` has come as far as the parameters.
+/// Returns whether a text that ends before an `@` already contains query parameters.
 fn is_in_query(before: &str) -> bool {
     before.split_once('?').is_some_and(|(_, query)| query.contains('='))
 }
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_apart_is_hidden_as_a_whole() {
+    fn what_cannot_be_distinguished_is_hidden_as_a_whole() {
         check("postgresql://h/d?password=a@b", "postgresql://***");
         check("postgresql://ada:p?w=x@h/d", "postgresql://***");
         check("postgresql://ada:p@a?b=c@h/d", "postgresql://***");

@@ -1,11 +1,11 @@
-//! The forms in which a store can be named.
+//! Forms of store URLs.
 
 use crate::redact;
 use hermes_session::Invalid;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Where a store is. Shown without passwords.
+/// Location of a store. Printed without passwords.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoreUrl {
     /// A file on this machine.
@@ -17,12 +17,14 @@ pub enum StoreUrl {
 }
 
 impl StoreUrl {
-    /// Reads `sqlite:PATH`, `sqlite:///PATH`, `sqlite://~/PATH`, `postgresql://…`, `postgres://…`, `mysql://…`, `mariadb://…` or a path.
+    /// Parses `sqlite:PATH`, `sqlite:///PATH`, `sqlite://~/PATH`, `postgresql://…`, `postgres://…`, `mysql://…`,
+    /// `mariadb://…` or a path.
     ///
-    /// `home` is the person's home folder, for a leading `~`.
+    /// `home` is the user's home folder, for a leading `~`.
     ///
     /// # Errors
-    /// A text that is none of these, or may have been meant as something else than the file it would name.
+    /// Fails if the text has none of these forms, or may have been meant as something other than the file it would
+    /// name.
     pub fn parse(text: &str, home: Option<&Path>) -> Result<Self, Invalid> {
         let text = text.trim();
         let Some((scheme, rest)) = split_scheme(text) else {
@@ -33,16 +35,16 @@ impl StoreUrl {
             "postgresql" | "postgres" => ServerUrl::parse(text, rest, true).map(Self::Postgresql),
             "mysql" | "mariadb" => ServerUrl::parse(text, rest, false).map(Self::Mysql),
             _ if rest.starts_with("//") => {
-                Err(invalid(format!("has a scheme nobody knows: {scheme}"), "use sqlite:, postgresql:// or mysql://"))
+                Err(invalid(format!("has an unknown scheme {scheme:?}"), "use sqlite:, postgresql:// or mysql://"))
             }
             _ => Err(invalid(
-                format!("starts with {scheme}:, which is no scheme"),
+                format!("starts with {scheme}:, which is not a scheme"),
                 "if it is the name of a file, put ./ or sqlite: before it",
             )),
         }
     }
 
-    /// The file, if the store is one.
+    /// Returns the file, if the store is one.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::Sqlite(path) => Some(path),
@@ -50,7 +52,7 @@ impl StoreUrl {
         }
     }
 
-    /// Whether the URL holds a password, which other people on the machine can see in an argument.
+    /// Returns whether the URL contains a password, which other users of the machine can see in an argument.
     pub fn holds_password(&self) -> bool {
         match self {
             Self::Sqlite(_) => false,
@@ -74,12 +76,12 @@ impl fmt::Debug for StoreUrl {
     }
 }
 
-/// The URL of a server. Shown with `***` where a password is.
+/// URL of a server. Printed with `***` in place of a password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerUrl(String);
 
 impl ServerUrl {
-    /// The URL as it was given, for the driver.
+    /// Returns the URL unchanged, for the driver.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -87,7 +89,7 @@ impl ServerUrl {
     fn parse(text: &str, rest: &str, local_by_default: bool) -> Result<Self, Invalid> {
         let shape = "write it as scheme://user@host:port/database";
         let Some(place) = rest.strip_prefix("//") else {
-            return Err(invalid("of a server lacks the // behind its scheme", shape));
+            return Err(invalid("of a server lacks the // after its scheme", shape));
         };
         if text.contains(['\0', '\n', '\r']) {
             return Err(invalid("of a server holds a control character", shape));
@@ -115,7 +117,8 @@ fn invalid(why: impl Into<String>, hint: &'static str) -> Invalid {
     Invalid::new("store URL", why, hint)
 }
 
-/// The scheme of a text that has one: letters, digits, `+`, `-` and `.` up to a colon. A path does not, once it has a slash before.
+/// Splits off the scheme of a text: letters, digits, `+`, `-` and `.` up to a colon. Returns `None` for a path with a
+/// slash before the colon.
 fn split_scheme(text: &str) -> Option<(&str, &str)> {
     text.split_once(':').filter(|(scheme, _)| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -124,7 +127,7 @@ fn split_scheme(text: &str) -> Option<(&str, &str)> {
 }
 
 fn bare_path(text: &str, home: Option<&Path>) -> Result<StoreUrl, Invalid> {
-    // `host=db password=x` is how libpq also takes it. A file of that name would show the password to everybody.
+    // libpq also accepts `host=db password=x`. A file of that name would show the password to everybody.
     let keyword =
         text.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
     if keyword {
@@ -145,11 +148,11 @@ fn sqlite_path(rest: &str, home: Option<&Path>) -> Result<PathBuf, Invalid> {
     }
     match place.as_bytes().first() {
         None => file_path("", home),
-        // sqlite:////abs is how some other programs spell an absolute path.
+        // Some other programs write an absolute path as `sqlite:////abs`.
         Some(b'/') => file_path(&format!("/{}", place.trim_start_matches('/')), home),
         Some(b'~') => file_path(place, home),
         Some(_) => Err(invalid(
-            "of SQLite has a relative path behind //",
+            "of SQLite has a relative path after //",
             "use sqlite:PATH for a relative path, sqlite:///PATH for an absolute one",
         )),
     }
@@ -164,7 +167,7 @@ fn file_path(path: &str, home: Option<&Path>) -> Result<PathBuf, Invalid> {
         return Err(invalid("holds a NUL character", hint));
     }
     if path.starts_with(":memory:") {
-        return Err(invalid("asks for a store in memory, which would be gone at once", hint));
+        return Err(invalid("asks for a store in memory, which would be lost at once", hint));
     }
     match path.strip_prefix("~/").or(path.strip_prefix('~').filter(|rest| rest.is_empty())) {
         Some("") => Err(invalid("names a folder", hint)),
@@ -230,13 +233,13 @@ mod tests {
             ("sqlite:///", "store URL names no file"),
             ("~", "store URL names a folder"),
             ("~/x.db", "store URL starts with ~, and there is no home folder"),
-            ("sqlite://state.db", "store URL of SQLite has a relative path behind //"),
+            ("sqlite://state.db", "store URL of SQLite has a relative path after //"),
             ("sqlite:///a.db?mode=ro", "store URL of SQLite takes no options"),
-            ("sqlite::memory:", "store URL asks for a store in memory, which would be gone at once"),
-            ("oracle://ada:pw@h", "store URL has a scheme nobody knows: oracle"),
-            ("sqllite:a.db", "store URL starts with sqllite:, which is no scheme"),
+            ("sqlite::memory:", "store URL asks for a store in memory, which would be lost at once"),
+            ("oracle://ada:pw@h", "store URL has an unknown scheme \"oracle\""),
+            ("sqllite:a.db", "store URL starts with sqllite:, which is not a scheme"),
             ("host=h password=pw", "store URL is a list of keywords"),
-            ("postgres:h/d", "store URL of a server lacks the // behind its scheme"),
+            ("postgres:h/d", "store URL of a server lacks the // after its scheme"),
             ("mysql://", "store URL names no server"),
             ("mysql:///d", "store URL names no server"),
         ];

@@ -11,9 +11,6 @@ pub enum TerminalError {
     /// The output could not be written.
     #[error("could not write the output")]
     Output(#[source] io::Error),
-    /// The pager with this name could not be run.
-    #[error("could not run the pager {0:?}")]
-    Pager(String),
     /// The terminal can't be drawn on.
     #[error("could not use the terminal")]
     Screen(#[source] io::Error),

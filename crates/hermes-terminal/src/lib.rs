@@ -1,11 +1,11 @@
-//! What a program shows at a terminal, and what it asks there. Used by the `hermes` command and by chat clients.
+//! Terminal output and prompts. Used by the `hermes` command and by chat clients.
 //!
 //! | modules | hold |
 //! |---|---|
 //! | `sanitize`, `line`, [`layout`], [`highlight`] | harmless text ([`Visible`]), styled lines ([`Line`]), widths, highlighted matches |
 //! | [`table`], [`bars`], [`figures`], [`time`], [`shell`] | tables, bars, numbers, times and shell words for people |
 //! | [`markdown`], [`transcript`], [`recap`], [`document`] | messages and sessions: drawn, or as a Markdown document |
-//! | `ui`, `ask`, `progress`, [`output`] | printing, prompts, progress bars, the pager |
+//! | `ui`, `ask`, `progress`, [`output`], `pager` | printing, prompts, progress bars, the pager and `man` |
 //! | [`screen`], [`paint`] | the whole screen of a terminal |
 //!
 //! Invariant: stored or typed text reaches a terminal only as [`Visible`], so it can't send control characters.
@@ -23,6 +23,7 @@ pub mod layout;
 mod line;
 pub mod markdown;
 pub mod output;
+mod pager;
 pub mod paint;
 mod progress;
 pub mod recap;
@@ -37,6 +38,7 @@ mod ui;
 pub use ask::Confirmation;
 pub use error::TerminalError;
 pub use line::Line;
+pub use pager::show_manual;
 pub use progress::Progress;
 pub use sanitize::Visible;
-pub use ui::Ui;
+pub use ui::{Color, UNLIMITED, Ui, error_line};

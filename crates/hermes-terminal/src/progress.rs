@@ -44,8 +44,11 @@ impl Drop for Progress {
 }
 
 impl Ui {
-    /// Returns a bar for work that takes a while.
+    /// Returns a bar for work that takes a while. It is never drawn if the printer is quiet.
     pub fn progress(&self) -> Progress {
+        if self.is_quiet() {
+            return Progress::hidden();
+        }
         // Few enough frames per second for a slow connection; none without a terminal.
         Progress { bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10)) }
     }

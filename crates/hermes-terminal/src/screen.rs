@@ -7,7 +7,9 @@ use backend::Ansi;
 use crossterm::cursor::Show;
 use crossterm::event::{self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use crossterm::execute;
-use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::terminal::{
+    DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
 use hermes_config::{Environment, env};
 use ratatui_core::layout::{Rect, Size};
 use ratatui_core::terminal::{Frame, Terminal};
@@ -40,7 +42,7 @@ impl Screen {
         restore_on_panic();
         let opened = take().and_then(|()| {
             let out = BufWriter::with_capacity(BUFFER, io::stdout());
-            Terminal::new(Ansi { out, unknown: size_in_environment(environment) })
+            Terminal::new(Ansi::new(out, size_in_environment(environment)))
         });
         opened.map(|terminal| Self { terminal }).map_err(|error| {
             restore();
@@ -110,14 +112,24 @@ pub fn next_event() -> Option<event::Event> {
 fn take() -> io::Result<()> {
     IS_TAKEN.store(true, Ordering::SeqCst);
     enable_raw_mode()?;
-    execute!(io::stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste)
+    // A character that the terminal draws wider than expected must not run over into the next line.
+    execute!(io::stdout(), EnterAlternateScreen, DisableLineWrap, EnableMouseCapture, EnableBracketedPaste)
 }
 
-/// Restores the terminal if it is taken. Errors are ignored, and not logged either: it runs within the panic hook, and a terminal that can't be
-/// restored is usually gone.
+/// Restores the terminal if it is taken.
+///
+/// Errors are ignored and not logged: this runs within the panic hook, and a terminal that can't be restored is usually
+/// gone.
 fn restore() {
     if IS_TAKEN.swap(false, Ordering::SeqCst) {
-        _ = execute!(io::stdout(), DisableBracketedPaste, DisableMouseCapture, LeaveAlternateScreen, Show);
+        _ = execute!(
+            io::stdout(),
+            DisableBracketedPaste,
+            DisableMouseCapture,
+            EnableLineWrap,
+            LeaveAlternateScreen,
+            Show
+        );
         _ = disable_raw_mode();
     }
 }

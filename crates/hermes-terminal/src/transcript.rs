@@ -12,6 +12,8 @@ const RESULT_LINES: usize = 3;
 /// The greatest width of lines, in columns. Wider lines are hard to read.
 const MAX_COLUMNS: usize = 120;
 const INDENT: &str = "  ";
+/// The name of a session without a title, wherever no preview can be shown instead.
+pub const NO_TITLE: &str = "(no title)";
 /// The greatest width of an argument that is followed by a count of the others, in columns.
 const MAX_ARGUMENT: usize = 60;
 
@@ -28,29 +30,34 @@ pub enum Detail {
 pub struct Segments {
     /// The sessions that were compressed into this one, oldest first.
     pub compressed: Vec<SessionId>,
-    /// The session that the conversation continues in today, if it is another one.
-    pub continued_in: Option<SessionId>,
+    /// The sessions that this one was compressed into, oldest first. The conversation continues in the last one today.
+    pub continued_in: Vec<SessionId>,
 }
 
 /// Returns the title and the facts of a session.
 pub fn head(session: &Session, states: StateCounts, lineage: &Segments, now: &Now, columns: usize) -> Vec<Line> {
     let bold = Style::new().bold();
-    let title = session.title.as_deref().unwrap_or("(no title)");
+    let title = session.title.as_deref().unwrap_or(NO_TITLE);
     let mut lines: Vec<Line> = wrap(&title.into(), columns).into_iter().map(|line| Line::styled(line, bold)).collect();
     let ended = session.ended_at.map(|at| match &session.end_reason {
         Some(reason) => format!("{} ({reason})", now.day_and_minute(at)),
         None => now.day_and_minute(at),
     });
-    let before = lineage.compressed.iter().map(SessionId::as_str).collect::<Vec<_>>().join(", ");
+    let named = |ids: &[SessionId]| {
+        let ids: Vec<&str> = ids.iter().map(SessionId::as_str).collect();
+        Some(ids.join(", ")).filter(|ids| !ids.is_empty())
+    };
+    let next = if lineage.continued_in.len() > 1 { "next parts" } else { "next part" };
     let facts = [
         ("id", Some(session.id.to_string())),
         ("source", Some(session.source.to_string())),
         ("model", session.model.clone()),
         ("started", Some(now.day_and_minute(session.started_at))),
-        ("ended", Some(ended.unwrap_or_else(|| "no, still active".into()))),
+        ("ended", Some(ended.unwrap_or_else(|| "– (still open)".into()))),
+        ("archived", session.archived.then(|| "yes".into())),
         ("messages", Some(counts(session, states))),
-        ("carries on", Some(before).filter(|ids| !ids.is_empty())),
-        ("goes on in", lineage.continued_in.as_ref().map(ToString::to_string)),
+        ("continues", named(&lineage.compressed)),
+        (next, named(&lineage.continued_in)),
         ("unreadable", faults(session)),
     ];
     let known = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
@@ -65,6 +72,20 @@ fn counts(session: &Session, states: StateCounts) -> String {
         0 => states.active.to_string(),
         calls => format!("{} ({})", states.active, plural(calls, "tool call")),
     }
+}
+
+/// Returns the line under a head that says how to see the other sessions of a compressed conversation. `None` if there
+/// are none.
+pub fn other_parts(segments: &Segments) -> Option<Line> {
+    let text = match (segments.compressed.len(), segments.continued_in.len()) {
+        (0, 0) => return None,
+        (0, 1) => "--all shows the next part as well",
+        (0, _) => "--all shows the next parts as well",
+        (1, 0) => "--all shows the earlier part as well",
+        (_, 0) => "--all shows the earlier parts as well",
+        (_, _) => "--all shows the other parts as well",
+    };
+    Some(Line::styled(format!("{:12}{text}", ""), Style::new().dimmed()))
 }
 
 /// Returns a note about the messages of a session that are not shown. `None` if all are.
@@ -110,6 +131,15 @@ impl Transcript {
 
     /// Returns the lines of the next message. The first message of a day starts with the date.
     pub fn message(&mut self, message: &Message, now: &Now) -> Vec<Line> {
+        self.next(message, now, "")
+    }
+
+    /// Returns the lines of the next message, with a mark beside the name of its speaker.
+    pub fn marked(&mut self, message: &Message, now: &Now) -> Vec<Line> {
+        self.next(message, now, &format!("  ◀ message {}", message.id))
+    }
+
+    fn next(&mut self, message: &Message, now: &Now, mark: &str) -> Vec<Line> {
         let date = now.date(message.timestamp);
         let mut lines = vec![Line::default()];
         if date != self.day {
@@ -117,18 +147,21 @@ impl Transcript {
             lines.push(Line::default());
             self.day = date;
         }
-        lines.extend(self.one(message, now));
+        lines.extend(self.one(message, now, mark));
         lines
     }
 
-    fn one(&self, message: &Message, now: &Now) -> Vec<Line> {
+    fn one(&self, message: &Message, now: &Now, mark: &str) -> Vec<Line> {
         let (body, columns) = (&message.body, self.columns);
         let (name, style) = speaker(&body.role, body.tool_name.as_deref());
-        let head =
-            Line::styled(cut(&name, columns.saturating_sub(7 + if message.state.is_active() { 0 } else { 13 })), style);
+        let state = if message.state.is_active() { 0 } else { 13 };
+        let room = columns.saturating_sub(7 + state + width(&mark.into()));
+        let head = Line::styled(cut(&name, room), style);
         let state = if message.state.is_active() { String::new() } else { format!("  [{}]", message.state) };
         let facts = format!("  {}{state}", now.minute(message.timestamp));
-        let mut lines = vec![head.with(facts, Style::new().dimmed())];
+        let head = head.with(facts, Style::new().dimmed());
+        let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        let mut lines = vec![if mark.is_empty() { head } else { head.with(mark, red) }];
         lines.extend(self.said(&body.plain_text(), &body.role));
         for call in body.tool_calls.iter().flat_map(|calls| tool_calls(calls.to_value(), calls.as_str(), self.detail)) {
             let call = Visible::line(&format!("{INDENT}⚙ {call}"));
@@ -138,7 +171,7 @@ impl Transcript {
         }
         let unreadable = Style::new().fg_color(Some(AnsiColor::Red.into()));
         let fault = |fault: &Fault| format!("{INDENT}! {} can't be read: {}", fault.column, fault.why);
-        lines.extend(message.faults.iter().map(|told| Line::styled(fault(told), unreadable)));
+        lines.extend(message.faults.iter().map(|found| Line::styled(fault(found), unreadable)));
         lines
     }
 

@@ -13,16 +13,18 @@ pub struct Renamed<'a> {
     pub title: &'a str,
 }
 
-/// A conversation or a delegate that was deleted.
+/// A conversation or a delegate that was deleted. If several are deleted, one object is printed for each, one per line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Deleted<'a> {
+    /// Whether nothing was changed: with `--dry-run`, the object describes what would be deleted.
+    pub dry_run: bool,
     /// The session in which the conversation continued.
     pub id: &'a str,
     /// If it was a delegate: the conversation that sent it and stays.
     pub sent_from: Option<&'a str>,
     /// How many sessions were deleted.
     pub sessions: u64,
-    /// How many messages were deleted.
+    /// How many messages were deleted, of every state: active, compacted and undone.
     pub messages: u64,
     /// How many transcript files of the agent were removed.
     pub files: u64,
@@ -50,7 +52,9 @@ pub struct PruneCandidate<'a> {
     pub conversation: &'a str,
     /// Its title.
     pub title: Option<&'a str>,
-    /// Where it comes from.
+    /// The beginning of its first message; empty if there is none.
+    pub preview: &'a str,
+    /// Its source.
     pub source: &'a str,
     /// The ids of all its sessions.
     pub sessions: Vec<&'a str>,
@@ -60,10 +64,10 @@ pub struct PruneCandidate<'a> {
     pub last_active: f64,
 }
 
-/// Without `--dry-run`: what was deleted.
+/// Without `--dry-run`: the counts of deleted data.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Pruned {
-    /// `false`.
+    /// `false`: conversations were deleted.
     pub dry_run: bool,
     /// How many conversations were deleted.
     pub conversations: u64,
@@ -92,9 +96,23 @@ pub struct Exported {
     pub messages: u64,
     /// Its size in bytes.
     pub bytes: u64,
+    /// With `--redact`: the secrets that were masked, by session and kind.
+    pub masked: Vec<Masked>,
 }
 
-/// What was imported. The exit code is 1 if there are conflicts or bad lines; everything else is imported all the same.
+/// Secrets that were masked.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Masked {
+    /// The session.
+    pub session_id: String,
+    /// Their kind, as in the text in their place: `[redacted: github token]`.
+    pub kind: &'static str,
+    /// Their number.
+    pub count: u64,
+}
+
+/// The result of an import. The exit code is 1 if there are conflicts or bad lines; everything else is imported all the
+/// same.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Imported<'a> {
     /// Whether nothing was changed.
@@ -130,7 +148,7 @@ pub struct ImportFinding<'a> {
     pub session_id: Option<&'a str>,
     /// `bad`, `conflict`, `title`, `parent` or `column`.
     pub kind: &'a str,
-    /// What was found.
+    /// A description of the finding.
     pub what: &'a str,
 }
 

@@ -15,7 +15,7 @@ pub struct Settings<'a> {
 pub struct Setting<'a> {
     /// Its key in `config.yaml`.
     pub key: &'a str,
-    /// Its value as a text; passwords are `***`.
+    /// Its value as a text; passwords are `***`. If there is an `error`, the value as far as it may be printed.
     pub value: &'a str,
     /// `flag`, `environment`, `file` or `default`.
     pub origin: &'a str,
@@ -25,4 +25,7 @@ pub struct Setting<'a> {
     /// The file that set it; left out if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// Why it can't be used; left out if it can. Other commands fail until it is corrected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }

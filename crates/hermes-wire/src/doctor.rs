@@ -3,39 +3,39 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What `doctor` found.
+/// The result of `doctor`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Diagnosis<'a> {
     /// How many items are problems.
     pub problems: u64,
     /// How many items are warnings.
     pub warnings: u64,
-    /// Everything that was checked.
+    /// All items that were checked.
     pub items: Vec<Item<'a>>,
-    /// What `--fix` did.
+    /// The repairs that `--fix` made.
     pub mended: Vec<Mended<'a>>,
 }
 
-/// Something that was checked.
+/// An item that was checked.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Item<'a> {
     /// Its name; see [doctor.md](doctor.md).
     pub name: &'a str,
     /// `fine`, `note`, `warning` or `problem`.
     pub degree: &'static str,
-    /// What was found.
+    /// A description of the finding.
     pub what: &'a str,
-    /// What can be done about it.
+    /// How to fix it.
     pub remedy: Option<&'a str>,
-    /// Whether `--fix` does it.
+    /// Whether `--fix` fixes it.
     pub fixable: bool,
 }
 
-/// Something that `--fix` did.
+/// A repair that `--fix` made.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Mended<'a> {
-    /// What was done.
+    /// A description of the repair.
     pub what: &'a str,
-    /// Why it failed; `null` if it did not.
+    /// The error; `null` if it did not fail.
     pub failed: Option<&'a str>,
 }

@@ -14,7 +14,7 @@ pub struct Erased<'a> {
     pub messages: u64,
     /// How many transcript files of the agent were removed.
     pub files: u64,
-    /// Other files that still hold some of it; they are not touched.
+    /// Other files that still hold parts of it; they are not changed.
     pub elsewhere: Vec<String>,
     /// Whether nothing of it is left in the files of the store; `null` on a server, where that can't be known.
     pub clean: Option<bool>,
@@ -23,23 +23,23 @@ pub struct Erased<'a> {
     pub proof: Option<ErasureProof<'a>>,
 }
 
-/// What was looked for in the files of a store after a conversation was erased.
+/// The search for remains in the files of a store after a conversation was erased.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ErasureProof<'a> {
     /// Whether the file was rewritten: `done`, `in use` (another program has it open) or `no room`. This key and the following ones are left
     /// out on a server.
     pub rewritten: &'static str,
-    /// How many byte sequences were looked for.
+    /// How many byte sequences were searched for.
     pub needles: u64,
-    /// How many words were looked for in the indexes.
+    /// How many words were searched for in the indexes.
     pub words: u64,
     /// How many bytes of the store's files were read.
     pub scanned_bytes: u64,
     /// Files of the store in which a byte sequence was found.
     pub left: Vec<String>,
-    /// How many of the words an index still has.
+    /// How many of the words are still in an index.
     pub words_left: u64,
-    /// Tables of the agent that hold some of it, though nothing says that it belongs to the conversation.
+    /// Tables of the agent that hold parts of it, though no column links these rows to the conversation.
     pub tables_left: Vec<&'a str>,
 }
 

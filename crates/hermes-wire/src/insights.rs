@@ -1,21 +1,21 @@
-//! How an agent was used.
+//! Usage of an agent.
 
 use crate::usage::Tokens;
 use hermes_session::insights::Tally;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How an agent was used.
+/// Usage of an agent.
 ///
 /// Messages and tool calls are counted in active and compacted messages, not in undone ones. Messages that the agent wrote again when it
 /// compacted or compressed a context, or copied into a branch, count once.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Insights<'a> {
-    /// The days that were asked for.
+    /// The requested number of days.
     pub days: u32,
-    /// The source that was asked for; `null` for all sources but `tool`.
+    /// The requested source; `null` for all sources but `tool`.
     pub source_filter: Option<&'a str>,
-    /// Whether no session started in that time.
+    /// Whether no session started in that period.
     pub empty: bool,
     /// When this was computed.
     pub generated_at: f64,
@@ -197,7 +197,7 @@ pub struct Activity {
     pub busiest_hour: Option<HourCount>,
     /// How many days had a start.
     pub active_days: usize,
-    /// The most days in a row that had one.
+    /// The longest run of days in a row that had one.
     pub max_streak: u64,
 }
 
@@ -206,7 +206,7 @@ pub struct Activity {
 pub struct DayCount {
     /// `Mon` to `Sun`.
     pub day: &'static str,
-    /// How many.
+    /// Number of starts.
     pub count: u64,
 }
 
@@ -215,7 +215,7 @@ pub struct DayCount {
 pub struct HourCount {
     /// The hour, 0 to 23.
     pub hour: usize,
-    /// How many.
+    /// Number of starts.
     pub count: u64,
 }
 
@@ -224,14 +224,14 @@ pub struct HourCount {
 pub struct DateCount {
     /// The date, `YYYY-MM-DD`.
     pub date: String,
-    /// How many.
+    /// Number of starts.
     pub count: u64,
 }
 
 /// A session that stands out.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TopSession<'a> {
-    /// Why: `longest`, `messages`, `tokens`, `tool_calls` or `cost`.
+    /// The distinction: `longest`, `messages`, `tokens`, `tool_calls` or `cost`.
     pub label: &'static str,
     /// The session.
     pub session_id: &'a str,
@@ -239,6 +239,6 @@ pub struct TopSession<'a> {
     pub title: Option<&'a str>,
     /// When it started.
     pub started_at: f64,
-    /// How much: seconds, a count or US dollars.
+    /// The value: seconds, a count or US dollars.
     pub value: f64,
 }

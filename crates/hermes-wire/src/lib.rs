@@ -8,6 +8,7 @@
 
 #![warn(missing_docs)]
 
+pub mod archive;
 pub mod changes;
 pub mod config;
 pub mod doctor;
@@ -37,10 +38,10 @@ use serde::Serialize;
 /// The version of the documents that `--json` prints.
 pub const SCHEMA: u32 = 1;
 
-/// A document of `--json`: an object that starts with the version of its form.
+/// A document of `--json`: an object that starts with the version of its format.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Document<T> {
-    /// The version of the form, always 1.
+    /// The version of the format, always 1.
     pub schema: u32,
     /// The other keys.
     #[serde(flatten)]

@@ -31,7 +31,7 @@ pub struct ConversationRow<'a> {
     pub session_id: &'a str,
     /// Its title.
     pub title: Option<&'a str>,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'a str,
     /// When it started.
     pub started_at: f64,
@@ -39,7 +39,7 @@ pub struct ConversationRow<'a> {
     pub last_active: f64,
     /// Active messages.
     pub message_count: i64,
-    /// The start of the first thing the person said.
+    /// The start of the person's first message.
     pub preview: &'a str,
     /// `last_active` for people.
     pub when: String,
@@ -81,7 +81,7 @@ pub struct Found<'a> {
     pub query: &'a str,
     /// How many conversations there are.
     pub count: usize,
-    /// The same number, under the agent's name for it.
+    /// The same number as `count`, under the agent's name for it.
     pub sessions_searched: usize,
     /// The conversations, best first.
     pub results: Vec<Recalled<'a>>,
@@ -92,16 +92,17 @@ pub struct Found<'a> {
     pub message: Option<&'static str>,
 }
 
-/// How an answer was found, as far as the scope allows to say it.
+/// How an answer was found, as far as the scope allows reporting it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ScopedServed {
     /// `index`, or `scan` where messages had to be scanned.
     pub way: &'static str,
     /// Whether nothing matched the whole query, and the matches have some of its words.
     pub relaxed: bool,
-    /// Whether time ran out, so that there may be more.
+    /// Whether time ran out, so that there may be more matches.
     pub partial: bool,
-    /// How many messages were not indexed yet; `null` within a limited scope, because it counts the messages of everybody.
+    /// How many messages were not indexed yet; `null` within a limited scope, because it counts messages outside the
+    /// scope too.
     pub unindexed: Option<u64>,
 }
 
@@ -112,7 +113,7 @@ pub struct Recalled<'a> {
     pub session_id: &'a str,
     /// When it started, for people.
     pub when: String,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'a str,
     /// The model.
     pub model: Option<&'a str>,
@@ -136,7 +137,7 @@ pub struct Recalled<'a> {
     pub matches: Vec<Match<'a>>,
     /// The extent of the passage.
     pub window: Window,
-    /// Why there is no summary; left out if none was asked for, or there is one.
+    /// The reason why there is no summary; left out if none was requested, or there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary_error: Option<&'a str>,
 }
@@ -148,13 +149,13 @@ pub struct Match<'a> {
     pub message_id: i64,
     /// Its session.
     pub session_id: &'a str,
-    /// Who said it.
+    /// The role of its author.
     pub role: &'a str,
-    /// When it was said.
+    /// When it was written.
     pub said_at: f64,
-    /// When it was said, for people.
+    /// When it was written, for people.
     pub when: String,
-    /// The place in the text, with delimiters around matches.
+    /// The passage with the match, with delimiters around matches.
     pub snippet: &'a str,
 }
 
@@ -178,9 +179,9 @@ pub struct Window {
 pub struct Failure<'a> {
     /// `false`.
     pub success: bool,
-    /// What failed.
+    /// The error.
     pub error: String,
-    /// What can be done.
+    /// How to correct it.
     pub hint: &'a str,
 }
 
@@ -193,6 +194,9 @@ pub struct Conversations<'a> {
     pub conversations: Vec<ConversationRow<'a>>,
     /// The `offset` of the next page; `null` on the last one.
     pub next_offset: Option<u64>,
+    /// Where the requested source has nothing: the sources that there are. Absent if the scope is limited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// A page of a transcript.
@@ -202,7 +206,7 @@ pub struct TranscriptPage<'a> {
     pub session_id: &'a str,
     /// The title of the conversation.
     pub title: Option<&'a str>,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'a str,
     /// How many messages the page has.
     pub count: usize,
@@ -219,18 +223,18 @@ pub struct PageMessage<'a> {
     pub id: i64,
     /// Its session.
     pub session_id: &'a str,
-    /// Who said it.
+    /// The role of its author.
     pub role: &'a str,
-    /// What was said.
+    /// The text.
     pub content: String,
-    /// When it was said.
+    /// When it was written.
     pub timestamp: f64,
-    /// When it was said, for people.
+    /// When it was written, for people.
     pub when: String,
     /// `compacted` or `undone`; left out if it is active.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<&'a str>,
-    /// The tool; left out if it is no result of one.
+    /// The tool; left out if it is not the result of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<&'a str>,
     /// The tool calls: JSON, or a text if they are too long; left out if there are none.
@@ -241,7 +245,7 @@ pub struct PageMessage<'a> {
     pub is_cut: bool,
 }
 
-/// How much there is within a scope.
+/// The counts within a scope.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ScopeCounts<'a> {
     /// The counts.
@@ -252,14 +256,14 @@ pub struct ScopeCounts<'a> {
     pub sources: Option<BTreeMap<&'a str, Counts>>,
 }
 
-/// How much a conversation has and used.
+/// The counts and the usage of a conversation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ConversationStatistics<'a> {
     /// The session in which the conversation continues today.
     pub session_id: &'a str,
     /// Its title.
     pub title: Option<&'a str>,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'a str,
     /// The person on the platform.
     pub user_id: Option<&'a str>,

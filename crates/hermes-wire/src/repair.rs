@@ -1,10 +1,10 @@
-//! What was saved of a damaged file.
+//! The result of repairing a damaged file.
 
 use crate::transfer::TransferFinding;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What was saved of a damaged file.
+/// The result of repairing a damaged file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Repaired<'a> {
     /// The damaged file.
@@ -23,13 +23,13 @@ pub struct Repaired<'a> {
     pub log_frames: u64,
     /// Damaged pages of the WAL.
     pub damaged_frames: u64,
-    /// What was saved of each table.
+    /// The rows that were saved of each table.
     pub tables: Vec<SavedTable<'a>>,
-    /// How many things are not in the new store, or not as they were.
+    /// How many things are missing in the new store, or changed.
     pub found: u64,
-    /// The first 1,000 of them.
+    /// The first 1,000 of these things.
     pub findings: Vec<TransferFinding<'a>>,
-    /// Rows on pages that no table points to any more.
+    /// Rows on pages that no table refers to any more.
     pub stray_rows: u64,
     /// Sessions that were rebuilt from the indexes.
     pub rebuilt_sessions: u64,
@@ -43,7 +43,7 @@ pub struct Repaired<'a> {
     pub guessed: bool,
     /// Whether the file changed while it was read.
     pub changed: bool,
-    /// Whether a rollback journal lies beside the file.
+    /// Whether there is a rollback journal beside the file.
     pub journal: bool,
     /// Whether the new store holds everything that was read.
     pub proven: bool,
@@ -51,17 +51,17 @@ pub struct Repaired<'a> {
     pub seconds: f64,
 }
 
-/// What was saved of a table.
+/// The rows that were saved of a table.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SavedTable<'a> {
     /// The table.
     pub table: &'a str,
     /// Rows that were saved.
     pub saved: u64,
-    /// Rows that lost their end.
+    /// Rows whose end is lost.
     pub cut: u64,
     /// Rows that are lost.
     pub lost: u64,
-    /// Whether no more rows can be lost.
+    /// Whether it is certain that no more rows are lost.
     pub certain: bool,
 }

@@ -1,7 +1,7 @@
 //! Answers over rpc that are plain data, under the names of the agent's methods.
 //!
-//! Rows of the agent's tables are not here: they carry `NaN`, infinities, bytes and stored JSON in the spelling of the agent, which serde
-//! can't hold. `hermes_rpc` writes them itself.
+//! Rows of the agent's tables are not here: they carry `NaN`, infinities, bytes and stored JSON in the agent's
+//! formatting, which serde can't represent. `hermes_rpc` writes them itself.
 
 use crate::search::Served;
 use crate::statistics::Counts;
@@ -11,7 +11,7 @@ use hermes_session::{IndexHealth, Report};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The answer to `info`, and what the first line says.
+/// The answer to `info`, and the content of the first line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Info<'a> {
     /// The version of the protocol.
@@ -20,9 +20,9 @@ pub struct Info<'a> {
     pub version: &'a str,
     /// `sqlite`, `postgresql` or `mysql`.
     pub provider: &'a str,
-    /// Where the store is, without passwords.
+    /// Location of the store, without passwords.
     pub location: &'a str,
-    /// The version of the schema, as the agent counts.
+    /// The version of the schema in the agent's numbering.
     pub schema_version: i64,
 }
 
@@ -33,9 +33,9 @@ pub struct Status<'a> {
     pub provider: &'a str,
     /// The version of SQLite or of the server.
     pub version: &'a str,
-    /// Where the store is, without passwords.
+    /// Location of the store, without passwords.
     pub location: &'a str,
-    /// The version of the schema, as the agent counts.
+    /// The version of the schema in the agent's numbering.
     pub schema_version: i64,
     /// The schema of the tables on a server; `null` for a file.
     pub schema: Option<&'a str>,
@@ -58,12 +58,12 @@ pub enum Indexes<'a> {
     Whole,
     /// Some messages are not indexed yet.
     Behind {
-        /// How many.
+        /// Number of messages that are not indexed yet.
         messages: u64,
     },
     /// An index is damaged.
     Broken {
-        /// What is wrong.
+        /// The damage.
         why: &'a str,
     },
 }
@@ -106,7 +106,7 @@ pub struct VerifyReport<'a> {
 pub struct Finding<'a> {
     /// The object: a table and an id, an index, a file.
     pub object: &'a str,
-    /// What was found.
+    /// A description of the finding.
     pub what: &'a str,
     /// `problem` or `note`.
     pub severity: &'static str,
@@ -137,13 +137,13 @@ pub struct Optimized {
 /// The answer to `maybe_auto_prune_and_vacuum`.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct AutoPruned {
-    /// Whether it was too early.
+    /// Whether it was skipped, because the last run was too recent.
     pub skipped: bool,
     /// How many sessions were deleted.
     pub pruned: u64,
-    /// Whether room was given back.
+    /// Whether free space was given back.
     pub vacuumed: bool,
-    /// Why it failed; left out if it did not.
+    /// The error; left out if it did not fail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -155,7 +155,7 @@ pub struct Handoff<'a> {
     pub state: Option<&'a str>,
     /// The platform that the session is handed to.
     pub platform: Option<&'a str>,
-    /// Why it failed.
+    /// The error, if it failed.
     pub error: Option<&'a str>,
 }
 
@@ -168,7 +168,7 @@ pub struct TopicBinding<'a> {
     pub thread_id: &'a str,
     /// The person.
     pub user_id: &'a str,
-    /// The route that the gateway knows the topic by.
+    /// The route by which the gateway knows the topic.
     pub session_key: &'a str,
     /// The session of the topic.
     pub session_id: &'a str,
@@ -237,15 +237,15 @@ pub struct Hit<'a> {
     pub id: i64,
     /// Its session.
     pub session_id: &'a str,
-    /// Who said it.
+    /// The role of its author.
     pub role: &'a str,
-    /// The place in the text, with `>>>` and `<<<` around matches.
+    /// The passage with the match, with `>>>` and `<<<` around matches.
     pub snippet: &'a str,
-    /// When it was said.
+    /// When it was written.
     pub timestamp: f64,
     /// The tool, if it is a result of one.
     pub tool_name: Option<&'a str>,
-    /// Where the session comes from.
+    /// The source of the session.
     pub source: &'a str,
     /// The model.
     pub model: Option<&'a str>,
@@ -258,7 +258,7 @@ pub struct Hit<'a> {
 /// A message in the context of a hit.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ContextMessage<'a> {
-    /// Who said it.
+    /// The role of its author.
     pub role: &'a str,
     /// The beginning of its text.
     pub content: String,

@@ -5,19 +5,19 @@ use hermes_session::search::{self, Way};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a search found. If nothing is found, the object is printed all the same and the exit code is 1; if time ran out before anything was
-/// found, it is 3.
+/// The result of a search. If nothing is found, the object is printed all the same and the exit code is 1; if time ran
+/// out before anything was found, it is 3.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SearchAnswer<'a> {
     /// The query as it was typed, its words joined by blanks.
     pub query: &'a str,
     /// How the answer was found.
     pub served: Served,
-    /// The hits, in the order of the search.
+    /// The hits, in the order of the search: all of the page, however many are from one conversation.
     pub hits: Vec<Hit<'a>>,
-    /// The `--offset` of the next page; `null` if this is the last one, or was asked for with `--after`.
+    /// The `--offset` of the next page; `null` if this is the last one, or was requested with `--after`.
     pub next_offset: Option<u64>,
-    /// The `--after` of the next page of the same search; `null` if this is the last one. Pages that are asked for with it neither skip nor
+    /// The `--after` of the next page of the same search; `null` if this is the last one. Pages that are requested with it neither skip nor
     /// repeat a hit while others write.
     pub next: Option<&'a str>,
 }
@@ -29,7 +29,7 @@ pub struct Served {
     pub way: &'static str,
     /// Whether nothing matched the whole query, and the hits have some of its words; never with `--exact`.
     pub relaxed: bool,
-    /// Whether time ran out, so that there may be more.
+    /// Whether time ran out, so that there may be more hits.
     pub partial: bool,
     /// How many messages were not indexed yet; they were scanned.
     pub unindexed: u64,
@@ -56,7 +56,8 @@ impl From<&search::Served> for Served {
     }
 }
 
-/// A message that was found. The snippet has no delimiters around matches: a stored `>>>` could not be told from ours.
+/// A message that was found. The snippet has no delimiters around matches: a `>>>` in the message could not be
+/// distinguished from them.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Hit<'a> {
     /// The message.
@@ -65,13 +66,13 @@ pub struct Hit<'a> {
     pub session_id: &'a str,
     /// The session in which the conversation continues today; `list` names the conversation by it.
     pub conversation_id: &'a str,
-    /// Who said it.
+    /// The role of its author.
     pub role: &'a str,
-    /// When it was said.
+    /// When it was written.
     pub timestamp: f64,
     /// The tool, if it is a result of one.
     pub tool_name: Option<&'a str>,
-    /// Where the session comes from.
+    /// The source of the session.
     pub source: &'a str,
     /// The model.
     pub model: Option<&'a str>,
@@ -79,11 +80,11 @@ pub struct Hit<'a> {
     pub title: Option<&'a str>,
     /// When the session started.
     pub started_at: f64,
-    /// `words` if whole words matched, else `pieces`.
+    /// `words` if whole words matched, else `pieces` (parts of words).
     pub tier: &'static str,
     /// The score, to be compared within this answer only.
     pub score: f64,
-    /// The place in the text, with `…` where text was left out.
+    /// The passage with the match, with `…` where text was left out.
     pub snippet: String,
     /// The matches in the snippet: `[start, end]` in characters (code points) from 0.
     pub marks: Vec<[usize; 2]>,
@@ -91,12 +92,14 @@ pub struct Hit<'a> {
     pub before: Option<Neighbour<'a>>,
     /// The message after it in its session.
     pub after: Option<Neighbour<'a>>,
+    /// Whether its conversation is archived.
+    pub archived: bool,
 }
 
 /// A message beside a hit.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Neighbour<'a> {
-    /// Who said it.
+    /// The role of its author.
     pub role: &'a str,
     /// The beginning of its text.
     pub text: &'a str,
@@ -127,6 +130,7 @@ impl<'a> Hit<'a> {
             marks,
             before: hit.before.as_ref().map(neighbour),
             after: hit.after.as_ref().map(neighbour),
+            archived: hit.is_archived,
         }
     }
 }

@@ -25,9 +25,9 @@ pub struct SessionRow<'a> {
     pub id: &'a str,
     /// The session that the conversation starts with.
     pub conversation: &'a str,
-    /// How many sessions the row stands for, delegates included.
+    /// How many sessions the row comprises, delegates included.
     pub segments: u64,
-    /// Where it comes from, such as `cli` or `telegram`.
+    /// Its source, such as `cli` or `telegram`.
     pub source: &'a str,
     /// The person on the platform.
     pub user_id: Option<&'a str>,
@@ -35,13 +35,13 @@ pub struct SessionRow<'a> {
     pub model: Option<&'a str>,
     /// The session it comes from.
     pub parent_session_id: Option<&'a str>,
-    /// What it is to that session: `root`, `continuation`, `branch` or `delegate`.
+    /// Its relation to that session: `root`, `continuation`, `branch` or `delegate`.
     pub relation: &'a str,
     /// When it started.
     pub started_at: f64,
     /// When it ended; `null` while it is active.
     pub ended_at: Option<f64>,
-    /// Why it ended.
+    /// The reason of its end.
     pub end_reason: Option<&'a str>,
     /// Active messages; compacted and undone ones do not count.
     pub message_count: i64,
@@ -54,12 +54,14 @@ pub struct SessionRow<'a> {
     pub usage: Usage<'a>,
     /// The time of the newest message, or the start.
     pub last_active: f64,
-    /// The start of the first thing the person said.
+    /// The start of the person's first message.
     pub preview: &'a str,
     /// When the conversation was pinned; `null` if it is not.
     pub pinned_at: Option<f64>,
     /// The tags of the conversation, sorted by their bytes.
     pub tags: Vec<&'a str>,
+    /// Whether the conversation is archived.
+    pub archived: bool,
 }
 
 /// A row that can't be read.
@@ -69,7 +71,7 @@ pub struct UnreadableRow<'a> {
     pub table: &'a str,
     /// Its id, as far as it is known.
     pub id: &'a str,
-    /// What is wrong with it.
+    /// The reason.
     pub why: &'a str,
 }
 
@@ -108,6 +110,7 @@ impl<'a> From<&'a hermes_session::SessionSummary> for SessionRow<'a> {
             preview: &row.preview,
             pinned_at: row.pinned_at.map(Timestamp::seconds),
             tags: row.tags.iter().map(Tag::as_str).collect(),
+            archived: row.is_archived,
         }
     }
 }
@@ -117,7 +120,7 @@ impl<'a> From<&'a hermes_session::SessionSummary> for SessionRow<'a> {
 pub struct Transcript<'a> {
     /// The session.
     pub session: SessionDetail<'a>,
-    /// Every message of the session, each with every column of the table, in the form of [exports](export-format.md). `state` is
+    /// Every message of the session; with `--around` that message and up to five on either side. Each has every column of the table, in the form of [exports](export-format.md). `state` is
     /// `compacted` or `undone`; a message without it is active. Structured content is a list or an object, text is a string.
     pub messages: Vec<Stored<'a>>,
 }
@@ -127,7 +130,7 @@ pub struct Transcript<'a> {
 pub struct SessionDetail<'a> {
     /// The session.
     pub id: &'a str,
-    /// Where it comes from, such as `cli` or `telegram`.
+    /// Its source, such as `cli` or `telegram`.
     pub source: &'a str,
     /// The person on the platform.
     pub user_id: Option<&'a str>,
@@ -139,13 +142,13 @@ pub struct SessionDetail<'a> {
     pub system_prompt: Option<&'a str>,
     /// The session it comes from.
     pub parent_session_id: Option<&'a str>,
-    /// What it is to that session: `root`, `continuation`, `branch` or `delegate`.
+    /// Its relation to that session: `root`, `continuation`, `branch` or `delegate`.
     pub relation: &'a str,
     /// When it started.
     pub started_at: f64,
     /// When it ended; `null` while it is active.
     pub ended_at: Option<f64>,
-    /// Why it ended.
+    /// The reason of its end.
     pub end_reason: Option<&'a str>,
     /// Active messages.
     pub message_count: u64,
@@ -160,6 +163,8 @@ pub struct SessionDetail<'a> {
     /// Tokens and cost.
     #[serde(flatten)]
     pub usage: Usage<'a>,
+    /// Whether it is archived.
+    pub archived: bool,
     /// The sessions whose contexts were compressed into it, oldest first.
     pub compressed: Vec<&'a str>,
     /// The session in which its conversation continues today; `null` if it is this one.
@@ -173,7 +178,7 @@ pub struct SessionDetail<'a> {
 pub struct Fault<'a> {
     /// The column.
     pub column: &'a str,
-    /// What is wrong with it.
+    /// The reason.
     pub why: &'a str,
 }
 
@@ -204,6 +209,7 @@ impl<'a> SessionDetail<'a> {
             tool_call_count: session.tool_call_count,
             title: session.title.as_deref(),
             usage: (&session.usage).into(),
+            archived: session.archived,
             compressed: compressed.iter().map(SessionId::as_str).collect(),
             continued_in: continued_in.map(SessionId::as_str),
             unreadable: session.faults.iter().map(fault).collect(),

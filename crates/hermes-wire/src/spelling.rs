@@ -1,4 +1,4 @@
-//! The one spelling of JSON: `, ` and `: ` between things, real characters instead of escapes, as in `hermes_session::Json`.
+//! The one JSON format: `, ` and `: ` as separators, characters instead of escapes, as in `hermes_session::Json`.
 
 use serde::Serialize;
 use serde_json::Serializer;
@@ -20,13 +20,13 @@ impl Formatter for Spelling {
         writer.write_all(b": ")
     }
 
-    /// Writes stored JSON as it is. No other type here serialises as bytes.
+    /// Writes stored JSON unchanged. No other type here serialises as bytes.
     fn write_byte_array<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: &[u8]) -> io::Result<()> {
         writer.write_all(value)
     }
 }
 
-/// Returns the text of a value in the one spelling.
+/// Returns the text of a value in this format.
 pub fn to_string<T: Serialize + ?Sized>(value: &T) -> String {
     let mut out = Vec::new();
     let written = value.serialize(&mut Serializer::with_formatter(&mut out, Spelling));

@@ -1,16 +1,17 @@
-//! How much a store holds.
+//! The size and the content of a store, in numbers.
 
 use crate::usage::Tokens;
 use hermes_session::{Room, SourceStatistics, StoreStatus, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How much a store holds. `messages` counts every stored message: active, compacted and undone.
+/// The size and the content of a store, in numbers. `messages` counts every stored message: active, compacted and
+/// undone.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Statistics<'a> {
     /// The provider of the store.
     pub provider: &'a str,
-    /// Where the store is, without passwords.
+    /// Location of the store, without passwords.
     pub location: &'a str,
     /// The counts over all sources.
     #[serde(flatten)]
@@ -84,7 +85,7 @@ pub struct ModelUsage<'a> {
 pub struct Sizes {
     /// The whole store.
     pub store: u64,
-    /// Free room inside it.
+    /// Free space inside it.
     pub free: u64,
     /// Messages and sessions.
     pub messages: Option<u64>,
@@ -95,7 +96,7 @@ pub struct Sizes {
 }
 
 impl<'a> Statistics<'a> {
-    /// Returns the statistics of a store; `room` is `None` if it was not measured.
+    /// Returns the statistics of a store; `room` is `None` if sizes were not measured.
     pub fn new(status: &'a StoreStatus, statistics: &'a hermes_session::Statistics, room: Option<&Room>) -> Self {
         let total = statistics.total();
         let sources = statistics.sources.iter();

@@ -1,20 +1,20 @@
-//! What and where a store is.
+//! The kind, the location and the state of a store.
 
 use crate::statistics::Counts;
 use hermes_session::IndexHealth;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What and where a store is.
+/// The kind, the location and the state of a store.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StoreStatus<'a> {
     /// `sqlite`, `postgresql` or `mysql`.
     pub provider: &'a str,
     /// The version of SQLite or of the server.
     pub version: &'a str,
-    /// Where the store is, without passwords.
+    /// Location of the store, without passwords.
     pub location: &'a str,
-    /// The version of the schema, as the agent counts.
+    /// The version of the schema in the agent's numbering.
     pub schema_version: i64,
     /// The schema of the tables on a server; `null` for a file.
     pub schema_name: Option<&'a str>,
@@ -38,7 +38,7 @@ pub struct Indexes<'a> {
     pub state: &'static str,
     /// Messages that are not indexed yet.
     pub behind: u64,
-    /// What is wrong, if they are broken.
+    /// The damage, if they are broken.
     pub why: Option<&'a str>,
 }
 
@@ -49,7 +49,7 @@ pub struct Pool {
     pub size: u32,
     /// Connections in use.
     pub in_use: u32,
-    /// The most connections that may be open.
+    /// The maximum number of open connections.
     pub most: u32,
 }
 

@@ -1,11 +1,11 @@
-//! JSON that is stored, inside an answer.
+//! Stored JSON inside an answer.
 
 use hermes_session::Json;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
-/// A stored JSON value, written as it is stored: also `NaN`, lone surrogates and numbers of any size.
+/// A stored JSON value, written exactly as stored, including `NaN`, lone surrogates and numbers of any size.
 ///
 /// It is written as bytes, which only [`to_string`](crate::to_string) turns back into JSON; other serialisers would write a list of numbers.
 #[derive(Debug, Clone, Copy)]

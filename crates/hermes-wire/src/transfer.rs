@@ -6,8 +6,8 @@ use hermes_session::transfer;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What was copied. The exit code is 1 if messages or columns were not carried, or there are conflicts or unreadable rows; 3 if the proof
-/// fails for another reason.
+/// The result of a copy. The exit code is 1 if messages or columns were not copied, or there are conflicts or
+/// unreadable rows; 3 if the proof fails for another reason.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Migrated<'a> {
     /// Whether nothing was written.
@@ -30,7 +30,7 @@ pub struct Migrated<'a> {
     pub caught_up: u64,
     /// Ids of sessions that the target has with other content; they stay as they are.
     pub conflicts: Vec<&'a str>,
-    /// Rows of the source that can't be read, or that no store takes.
+    /// Rows of the source that can't be read, or that no store accepts.
     pub unreadable: u64,
     /// Values beside the sessions that were copied.
     pub values: u64,
@@ -57,7 +57,7 @@ pub struct TransferFinding<'a> {
     pub kind: &'a str,
     /// The session, if it is about one.
     pub session_id: Option<&'a str>,
-    /// What was found.
+    /// A description of the finding.
     pub what: &'a str,
 }
 
@@ -76,7 +76,7 @@ impl<'a> TransferFinding<'a> {
 /// The comparison of two stores.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Proof<'a> {
-    /// Whether the target holds what the source holds.
+    /// Whether the target holds everything that the source holds.
     pub holds: bool,
     /// How many sessions were compared.
     pub sessions: u64,
@@ -88,7 +88,7 @@ pub struct Proof<'a> {
     pub states_to: MessageStates,
     /// Messages of the source that the target lacks.
     pub missing: u64,
-    /// Sessions that are equal; the next three are among them.
+    /// Sessions that are equal, including those counted by the next three keys.
     pub equal: u64,
     /// Sessions whose messages have other ids.
     pub renumbered: u64,
@@ -102,9 +102,9 @@ pub struct Proof<'a> {
     pub marks: u64,
     /// The hash over the hashes of all sessions of the source.
     pub sha256_from: &'a str,
-    /// The same of the target.
+    /// The hash over the hashes of all sessions of the target.
     pub sha256_to: &'a str,
-    /// How many sessions differ.
+    /// How many sessions are different.
     pub mismatch_count: u64,
     /// The first 1,000 of them.
     pub mismatches: Vec<Mismatch<'a>>,
@@ -117,7 +117,7 @@ pub struct Proof<'a> {
 pub struct Mismatch<'a> {
     /// The session.
     pub session_id: &'a str,
-    /// How it differs.
+    /// The difference.
     pub what: &'a str,
     /// Whether the source has more.
     pub behind: bool,
@@ -171,10 +171,10 @@ impl<'a> From<&'a transfer::Proof> for Proof<'a> {
     }
 }
 
-/// What was added to a store when it was adopted.
+/// The objects that were added to a store when it was adopted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Adopted<'a> {
-    /// Where the store is, without passwords.
+    /// Location of the store, without passwords.
     pub location: &'a str,
     /// Whether there was nothing to do.
     pub was_adopted: bool,
@@ -184,12 +184,12 @@ pub struct Adopted<'a> {
     pub notices: &'a [String],
 }
 
-/// What was removed from a store when it was detached.
+/// The objects that were removed from a store when it was detached.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Detached<'a> {
     /// The path of the store.
     pub store: String,
-    /// Whether anything of hermes was in it.
+    /// Whether anything in it belonged to hermes.
     pub was_ours: bool,
     /// How many tables, indexes, views and triggers were removed.
     pub objects: u64,
@@ -199,23 +199,25 @@ pub struct Detached<'a> {
     pub pins: u64,
     /// Conversations that had tags.
     pub tags: u64,
-    /// Rows of the agent's other tables that were in the trash and are lost.
-    pub not_kept: Vec<LostRows<'a>>,
-    /// The file that holds trash, pins and tags now; `null` if there were none, or with `--discard`.
+    /// Sessions whose archiving only hermes knew: the file has no column for it.
+    pub archived: u64,
+    /// Rows of the agent's other tables that were in the trash with their sessions.
+    pub rows: Vec<TableRows<'a>>,
+    /// The file that holds trash, pins, tags, archiving and these rows now; `null` if there were none, or with `--discard`.
     pub kept: Option<String>,
-    /// How many sessions got `_branched_from` or `_delegate_from`.
+    /// How many sessions got `_branched_from` or `_delegate_from` in their `model_config`.
     pub relations: u64,
-    /// Ids of sessions whose `model_config` is no JSON object.
+    /// Ids of sessions whose `model_config` is not a JSON object.
     pub relations_left: Vec<&'a str>,
     /// Copies of the store that are left.
     pub backups: Vec<String>,
 }
 
-/// Rows of a table that are lost.
+/// Rows of a table.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct LostRows<'a> {
+pub struct TableRows<'a> {
     /// The table.
     pub table: &'a str,
-    /// How many rows.
+    /// Number of rows.
     pub rows: u64,
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// The content of the trash.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Trash<'a> {
-    /// What can be restored, newest first.
+    /// The entries that can be restored, newest first.
     pub trash: Vec<TrashEntry<'a>>,
 }
 
@@ -18,7 +18,7 @@ pub struct TrashEntry<'a> {
     pub id: &'a str,
     /// Its title.
     pub title: Option<&'a str>,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'a str,
     /// How many sessions it has.
     pub sessions: u64,
@@ -50,7 +50,7 @@ impl<'a> From<&'a [Trashed]> for Trash<'a> {
     }
 }
 
-/// What was deleted for good.
+/// The conversations that were deleted permanently.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Emptied<'a> {
     /// The conversations.
@@ -59,7 +59,7 @@ pub struct Emptied<'a> {
     pub files: u64,
 }
 
-/// A conversation that was restored.
+/// A conversation that was restored. If several are restored, one object is printed for each, one per line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Restored<'a> {
     /// The session in which the conversation continues.
@@ -70,7 +70,7 @@ pub struct Restored<'a> {
     pub messages: u64,
     /// How many transcript files were restored.
     pub files: u64,
-    /// Sessions whose title another session has by now.
+    /// Sessions that were restored with another title, because another session has theirs by now.
     pub retitled: Vec<Retitled<'a>>,
 }
 
@@ -86,7 +86,7 @@ pub struct Retitled<'a> {
 }
 
 impl<'a> Restored<'a> {
-    /// Returns what was restored of an entry, with `files` transcripts.
+    /// Returns the report for an entry that was restored, with `files` transcripts.
     pub fn new(entry: &'a Trashed, restored: &'a hermes_session::Restored, files: u64) -> Self {
         let retitled = restored.retitled.iter();
         Self {

@@ -32,7 +32,7 @@ pub struct Usage<'a> {
     pub actual_cost_usd: Option<f64>,
     /// How reliable the cost is, as the agent writes it.
     pub cost_status: Option<&'a str>,
-    /// Where the cost comes from.
+    /// The source of the cost.
     pub cost_source: Option<&'a str>,
     /// The price list used.
     pub pricing_version: Option<&'a str>,
@@ -40,7 +40,7 @@ pub struct Usage<'a> {
     pub billing_provider: Option<&'a str>,
     /// The address that was called.
     pub billing_base_url: Option<&'a str>,
-    /// How it is billed.
+    /// The billing mode.
     pub billing_mode: Option<&'a str>,
 }
 

@@ -4,7 +4,7 @@ use hermes_session::Report;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What `verify` found. The exit code is 0 if the store is sound, else 3.
+/// The result of `verify`. The exit code is 0 if the store is sound, else 3.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VerifyReport<'a> {
     /// Whether no check found a problem.
@@ -15,7 +15,7 @@ pub struct VerifyReport<'a> {
 
 /// A check and its findings.
 ///
-/// A `problem` is wrong and stays wrong, except for indexes: the store rebuilds broken ones as soon as a write meets the damage. A `note` is
+/// A `problem` is wrong and stays wrong, except for indexes: the store rebuilds broken ones as soon as a write detects the damage. A `note` is
 /// worth knowing: derived data that a foreign writer left stale, messages that are not indexed yet, indexes that are being rebuilt, a session
 /// that is deleted or imported in part, a parent that does not exist.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -41,7 +41,7 @@ pub struct Finding<'a> {
     pub severity: &'static str,
     /// The object: a table and an id, an index, a file.
     pub object: &'a str,
-    /// What was found.
+    /// A description of the finding.
     pub what: &'a str,
 }
 
@@ -96,7 +96,7 @@ pub struct BackupRestored {
     pub kept: Option<String>,
 }
 
-/// The size of a store before and after `optimize`. The exit code is 0 whatever `shrunk` is: the indexes are compact in any case.
+/// The size of a store before and after `optimize`. The exit code is 0 for every value of `shrunk`: the indexes are compact in any case.
 /// Progress is printed on stderr, and only on a terminal.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Optimized {
@@ -106,7 +106,8 @@ pub struct Optimized {
     pub bytes_after: u64,
     /// The part of `bytes_after` that is free for later writes.
     pub free_bytes: u64,
-    /// Whether free room was given back to the disk: `done`; `not needed` (less than a tenth of the file was free); `in use` (another process
-    /// has the store open; run it again later); `no room` (the disk has no room to rewrite the file).
+    /// Whether free space was given back to the disk: `done`; `not needed` (less than a tenth of the file was free);
+    /// `in use` (another process has the store open; run it again later); `no room` (the disk has no space to rewrite
+    /// the file).
     pub shrunk: &'static str,
 }

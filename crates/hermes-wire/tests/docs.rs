@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
 
 use hermes_wire::{
-    changes, config, doctor, erase, insights, pins, repair, search, session, statistics, status, transfer, trash,
-    verify,
+    archive, changes, config, doctor, erase, insights, pins, repair, search, session, statistics, status, transfer,
+    trash, verify,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -24,7 +24,7 @@ escapes, so values are complete. A list is never `null`.
 
 ";
 
-/// The commands with the types of what they print, in the order of the page.
+/// The commands with the types of their output, in the order of the page.
 fn outputs() -> Vec<(&'static str, Vec<Schema>)> {
     vec![
         ("hermes sessions list", vec![schema::<session::Listing<'_>>()]),
@@ -41,6 +41,7 @@ fn outputs() -> Vec<(&'static str, Vec<Schema>)> {
         ("hermes sessions rename", vec![schema::<changes::Renamed<'_>>()]),
         ("hermes sessions pin` and `hermes sessions unpin", vec![schema::<pins::Pins<'_>>()]),
         ("hermes sessions tag", vec![schema::<pins::Tagged<'_>>(), schema::<pins::Tags<'_>>()]),
+        ("hermes sessions archive` and `hermes sessions unarchive", vec![schema::<archive::Archiving<'_>>()]),
         ("hermes sessions delete", vec![schema::<changes::Deleted<'_>>()]),
         ("hermes sessions trash list", vec![schema::<trash::Trash<'_>>()]),
         ("hermes sessions trash empty", vec![schema::<trash::Emptied<'_>>()]),
@@ -61,7 +62,7 @@ fn schema<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
 }
 
-/// Writes the page, and remembers where each nested object was described.
+/// Writes the page, and keeps where each nested object was described.
 #[derive(Default)]
 struct Page {
     text: String,

@@ -1,4 +1,4 @@
-//! The form of answers: order of keys, what is null, what is left out.
+//! The form of answers: order of keys, null values, keys that are left out.
 
 use hermes_session::{Listing, SessionId, SessionSummary, Source, Timestamp, Usage};
 use hermes_wire::config::{Setting, Settings};
@@ -33,6 +33,7 @@ fn a_page_of_a_list_has_its_keys_in_order() {
         preview: "hi\n".into(),
         pinned_at: None,
         tags: Vec::new(),
+        is_archived: false,
     };
     let listing = Listing { rows: vec![row], ..Listing::default() };
     assert_eq!(
@@ -44,7 +45,7 @@ fn a_page_of_a_list_has_its_keys_in_order() {
             + r#""cache_read_tokens": 0, "cache_write_tokens": 0, "reasoning_tokens": 0, "api_call_count": 0, "#
             + r#""estimated_cost_usd": null, "actual_cost_usd": 0.25, "cost_status": null, "cost_source": null, "#
             + r#""pricing_version": null, "billing_provider": null, "billing_base_url": null, "billing_mode": null, "#
-            + r#""last_active": 1794767912.5, "preview": "hi\n", "pinned_at": null, "tags": []}], "unreadable": [], "more": false}"#
+            + r#""last_active": 1794767912.5, "preview": "hi\n", "pinned_at": null, "tags": [], "archived": false}], "unreadable": [], "more": false}"#
     );
 }
 
@@ -70,7 +71,7 @@ fn keys_that_are_left_out_are_not_null() {
     assert!(erased(Some(proof)).ends_with(
         r#""clean": true, "rewritten": "done", "needles": 1, "words": 2, "scanned_bytes": 3, "left": [], "words_left": 0, "tables_left": ["t"]}"#
     ));
-    let setting = Setting { key: "k", value: "v", origin: "flag", variable: None, file: None };
+    let setting = Setting { key: "k", value: "v", origin: "flag", variable: None, file: None, error: None };
     assert_eq!(
         document(&Settings { settings: vec![setting] }),
         r#"{"schema": 1, "settings": [{"key": "k", "value": "v", "origin": "flag"}]}"#

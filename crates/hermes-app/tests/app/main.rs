@@ -15,7 +15,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 const DAY: f64 = 86_400.0;
-/// When the tests run.
+/// The current time of the tests.
 const NOW: f64 = 1_800_000_000.0;
 
 fn at(seconds: f64) -> Timestamp {
@@ -26,7 +26,7 @@ fn id(text: &str) -> SessionId {
     SessionId::parse(text).unwrap()
 }
 
-/// A home folder of its own.
+/// A temporary home folder for one test.
 struct Home(TempDir);
 
 impl Home {
@@ -54,7 +54,8 @@ impl Home {
 
     fn workspace_with(&self, flags: Flags) -> Workspace {
         let flags = Flags { home: Some(self.path().to_owned()), ..flags };
-        Workspace::new(flags, Environment::new::<&str, &str>([], None))
+        let state = self.path().join("xdg");
+        Workspace::new(flags, Environment::new([("XDG_STATE_HOME", state)], None))
     }
 
     async fn store(&self) -> OpenStore {

@@ -1,8 +1,8 @@
-//! Settings are read once, and a store is opened only as it may be.
+//! Settings are read once, and a store is opened only with the access that is allowed.
 
 use super::*;
 use hermes_app::AppError;
-use hermes_app::last_list::LastList;
+use hermes_app::last_list::{LastList, Lists};
 use hermes_app::workspace::Activity;
 use hermes_config::Secret;
 
@@ -18,7 +18,7 @@ async fn the_configuration_is_read_once() {
     let workspace = home.workspace();
     let opened = workspace.open(Access::Read).await.unwrap();
     LastList::new(1, false, [id("a")]).keep(&workspace, at(NOW));
-    assert_eq!(LastList::read(&workspace, at(NOW)).unwrap().row(1).unwrap(), &id("a"));
+    assert_eq!(LastList::read(&workspace, Lists::Own, at(NOW)).unwrap().list.row(1).unwrap(), &id("a"));
     assert_eq!(workspace.settings().unwrap().sessions.trash_days.value, 7);
     assert!(workspace.url().unwrap() == &opened.url && workspace.transcripts().unwrap().is_some());
     assert_eq!(workspace.activity(), Activity { config_reads: 1, store_opens: 1 });

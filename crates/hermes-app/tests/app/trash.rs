@@ -1,4 +1,4 @@
-//! Conversations go and come back with their transcripts.
+//! Conversations are deleted and restored with their transcripts.
 
 use super::*;
 use hermes_app::trash::{FindTrashedError, delete, empty_expired, entries, find, preview, restore};
@@ -13,7 +13,7 @@ async fn a_conversation_takes_its_transcripts_to_the_trash_and_back() {
     ended(&*store, "a", Some("kept")).await;
     home.write(FILE, "{}");
     let shown = preview(&*store, &id("a"), transcripts.as_ref()).await.unwrap();
-    assert_eq!((shown.title.as_deref(), shown.messages, shown.files), (Some("kept"), 1, 1));
+    assert_eq!((shown.title.as_deref(), shown.states.total(), shown.files), (Some("kept"), 1, 1));
     let report = delete(&*store, &shown, 30, transcripts.as_ref(), at(NOW)).await.unwrap();
     assert_eq!((report.deleted.messages, report.transcripts.files, report.until), (1, 1, Some(at(NOW + 30.0 * DAY))));
     assert!(!home.has(FILE));

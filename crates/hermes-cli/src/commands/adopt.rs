@@ -5,12 +5,13 @@ use crate::error::CliError;
 use crate::reports::Adopted;
 use crate::ui::{adopted, json};
 use hermes_app::workspace::must_exist;
+use hermes_session::StoreError;
 use hermes_store::{Adopt, OpenOptions, StoreUrl};
 
-/// Add the search indexes and side tables of hermes to an agent's file, which the first write does as well
+/// Add the search indexes and tables of hermes to an agent's file; the first write also does this
 ///
-/// Rows of the agent stay as they are. A copy of the file is kept before rows or objects of the agent are altered. On a server the tables are
-/// brought up to date.
+/// The agent's rows do not change. If its rows or tables have to be altered, a copy of the file is kept first. On a server the tables are
+/// upgraded to the current version.
 #[derive(clap::Args)]
 pub(crate) struct AdoptArgs {
     /// Print one JSON object
@@ -26,9 +27,9 @@ pub(crate) async fn run(context: &Context, args: AdoptArgs) -> Result<(), CliErr
     let options = OpenOptions { adopt: Adopt::AtOpen, ..context.workspace.open_options()? };
     let store = context.open_with(&url, Access::Write, options).await?;
     let notices = store.notices();
-    // The rest of the work, such as indexing old messages, in the foreground: the process ends afterwards.
+    // Does the remaining work, such as indexing old messages, in the foreground, because the process ends afterwards.
     let bar = context.ui.progress();
-    while store.upkeep().await? {
+    while store.upkeep().await.map_err(not_adopted)? {
         bar.show("indexing", 0, 0);
     }
     drop((bar, store));
@@ -48,11 +49,22 @@ pub(crate) async fn run(context: &Context, args: AdoptArgs) -> Result<(), CliErr
     if args.json {
         context.ui.json(&json::store::adopted(&adopted))
     } else {
-        context.ui.print(adopted::lines(&adopted, &context.place()))
+        context.ui.print_done(adopted::lines(&adopted, &context.place()))
     }
 }
 
-/// Returns what a file holds of ours; `None` for a server.
+/// Names the command in the error for a store that can't be written.
+fn not_adopted(error: StoreError) -> StoreError {
+    match error {
+        StoreError::ReadOnly { location, reason, .. } => {
+            let op = if location.is_server() { "update the tables" } else { "adopt the file" };
+            StoreError::ReadOnly { op, location, reason }
+        }
+        other => other,
+    }
+}
+
+/// Returns the objects of ours that a file holds; `None` for a server.
 fn objects(url: &StoreUrl) -> Result<Option<hermes_sqlite::Adoption>, CliError> {
     match url.file() {
         Some(path) => {

@@ -5,14 +5,14 @@ use crate::error::CliError;
 use crate::ui::{checks, json};
 use std::path::PathBuf;
 
-/// Copies the store to a new file, while agents go on writing, and verifies the copy
+/// Back up the store to a new file and verify the copy; agents can keep writing
 #[derive(clap::Args)]
 pub(crate) struct BackupArgs {
-    /// The file to make; one that is there is never overwritten
+    /// File to create; an existing file is never overwritten
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Prints one JSON object
-    #[arg(long)]
+    /// Print one JSON object
+    #[arg(short, long)]
     json: bool,
 }
 
@@ -20,5 +20,5 @@ pub(crate) async fn run(context: &Context, args: BackupArgs) -> Result<(), CliEr
     let store = context.open_for_reading().await?.store;
     let target = std::path::absolute(&args.file).unwrap_or(args.file);
     let report = store.backup(&target).await.map_err(CliError::refused)?;
-    if args.json { context.ui.json(&json::backup(&report)) } else { context.ui.print(checks::backup(&report)) }
+    if args.json { context.ui.json(&json::backup(&report)) } else { context.ui.print_done(checks::backup(&report)) }
 }

@@ -5,8 +5,10 @@ mod desk;
 mod event;
 #[cfg(test)]
 mod figures;
+mod help;
 mod keys;
 mod line_editor;
+mod pins_and_tags;
 mod plain;
 mod read;
 mod resume;
@@ -35,27 +37,27 @@ use tokio::time::sleep;
 use view::Painter;
 use work::Work;
 
-/// How many pages of the list, or other answers, may wait to be looked at.
+/// Capacity of the channel for answers, such as pages of the list.
 const WAITING: usize = 2;
-/// How often it is looked whether the terminal is still there.
+/// Interval between checks whether the terminal is still there.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What is told while somebody waits to leave.
+/// Text shown while a user who is leaving waits for pending changes.
 const ENDING: &str = "Finishing what was begun … Ctrl-C does not wait";
 
-/// Shows conversations to choose one from, and prints the command that resumes it
+/// Pick a conversation from a full-screen list and print the command that resumes it
 ///
-/// What is typed filters titles, previews, ids and sources at once, and then what was said. F1 shows the keys. Without a terminal there is a
-/// numbered list.
+/// Pinned conversations come first. Typing filters titles, previews, ids, sources and tags at once, then searches the messages. F1 shows the
+/// keys. Without a terminal, a numbered list is printed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BrowseArgs {
-    /// Only this source, such as cli or telegram; may be given several times
-    #[arg(long, value_name = "SOURCE")]
+    /// Only conversations from this source, such as cli or telegram; may be repeated
+    #[arg(short, long, value_name = "SOURCE")]
     source: Vec<String>,
-    /// How many conversations at most, those used last; 0 for all [default: all, and 500 without a terminal]
-    #[arg(long, value_name = "N")]
+    /// Show at most N conversations, pinned ones first, then the most recently active; 0 for all [default: all, or 500 without a terminal]
+    #[arg(short = 'n', long, value_name = "N")]
     limit: Option<u64>,
-    /// Resumes the conversation instead of printing the command
+    /// Resume the conversation instead of printing the command
     #[arg(long)]
     run: bool,
 }
@@ -81,10 +83,10 @@ pub(crate) async fn run(context: &Context, args: BrowseArgs) -> Result<(), CliEr
     failed.map_or(Ok(()), Err)
 }
 
-/// How somebody left the picker.
+/// Outcome of the picker.
 struct Left {
     chosen: Option<SessionId>,
-    /// What was begun and did not come about, unless it was seen there.
+    /// The changes that failed, unless the picker showed that.
     failed: Option<CliError>,
 }
 
@@ -99,7 +101,7 @@ impl Left {
     }
 }
 
-/// Has the screen until somebody chooses or leaves.
+/// Shows the picker until a conversation is chosen or the user leaves.
 async fn pick(desk: Rc<Desk>, most: u64) -> Result<Left, CliError> {
     let has_color = desk.context.ui.has_color();
     let (sender, mut answers) = channel(WAITING);
@@ -114,13 +116,13 @@ async fn pick(desk: Rc<Desk>, most: u64) -> Result<Left, CliError> {
     loop {
         let now = clock::now();
         screen.draw(|frame| painter.draw(&state, &now, frame))?;
-        // Whoever types comes first.
+        // Input takes precedence over answers.
         let event = tokio::select! {
             biased;
             signal = signals.next() => return Err(ended(signal)),
             event = inputs.recv() => event,
             event = answers.recv() => event,
-            // How long ago things were is told anew as well.
+            // Redrawing also updates the relative times.
             () = sleep(LOOK) => {
                 if screen::is_gone() {
                     return Ok(Left::new(None, []));
@@ -128,14 +130,14 @@ async fn pick(desk: Rc<Desk>, most: u64) -> Result<Left, CliError> {
                 continue;
             }
         };
-        // The terminal is gone, and with it whoever could choose.
+        // The terminal is gone, so nobody can choose.
         let Some(event) = event else { return Ok(Left::new(None, [])) };
         let is_input = matches!(event, Event::Input(_));
         let mut effects = state.update(sized(event, &screen)?);
         while (is_input || state.asks_by_itself())
             && let Ok(event) = inputs.try_recv()
         {
-            // A key that was pressed before the question was seen is no answer.
+            // A key pressed before the question was visible is not an answer to it.
             let is_early = state.asks_by_itself() && matches!(event, Event::Input(Input::Text(_)));
             if !is_early {
                 effects.extend(state.update(sized(event, &screen)?));
@@ -149,7 +151,7 @@ async fn pick(desk: Rc<Desk>, most: u64) -> Result<Left, CliError> {
                     if work.is_changing() {
                         screen.draw(|frame| painter.draw(&state, &now, frame))?;
                     }
-                    // Who was shown nothing has not seen that there is nothing.
+                    // If no row was ever drawn, the user has not seen the list error yet; report it on exit.
                     let list_error = if state.listed() == 0 { work.list_error().await } else { None };
                     failures.extend(finish(work, &mut answers, &mut inputs, &mut signals).await?);
                     let Left { chosen, failed } = Left::new(chosen, failures);
@@ -166,7 +168,7 @@ async fn pick(desk: Rc<Desk>, most: u64) -> Result<Left, CliError> {
     }
 }
 
-/// Does what was begun before leaving: who has renamed something and leaves finds it renamed, or is told why not. Ctrl-C does not wait.
+/// Completes pending changes before leaving, such as a rename, and returns those that failed. Ctrl-C does not wait.
 async fn finish(
     work: Work,
     answers: &mut Receiver<Event>,
@@ -196,7 +198,7 @@ fn ended(signal: u8) -> CliError {
     CliError::stopped(signal, "a signal ended browsing", "nothing was chosen")
 }
 
-/// The event with the size that is drawn for.
+/// Returns the event with the size that the screen reports.
 fn sized(event: Event, screen: &Screen) -> Result<Event, CliError> {
     match event {
         Event::Resized(..) => {
@@ -207,7 +209,7 @@ fn sized(event: Event, screen: &Screen) -> Result<Event, CliError> {
     }
 }
 
-/// What is typed, by a thread of its own: there is no other way to wait for it on every system. It ends with the process.
+/// Reads input in its own thread, the only portable way to wait for it. The thread ends with the process.
 fn inputs() -> UnboundedReceiver<Event> {
     let (sender, receiver) = unbounded_channel();
     let start = Instant::now();
@@ -222,7 +224,7 @@ fn inputs() -> UnboundedReceiver<Event> {
     receiver
 }
 
-/// What asks a process to end.
+/// The signals that ask a process to end.
 struct Signals([Signal; 3]);
 
 impl Signals {
@@ -232,7 +234,7 @@ impl Signals {
         Ok(Self([interrupt?, terminate?, hangup?]))
     }
 
-    /// The number of the next one.
+    /// Returns the number of the next signal.
     async fn next(&mut self) -> u8 {
         let [interrupt, terminate, hangup] = &mut self.0;
         let kind = tokio::select! {

@@ -1,65 +1,124 @@
-//! `hermes __complete`: what the scripts of `hermes completions` ask for each time somebody presses the key.
+//! `hermes __complete`: called by the scripts of `hermes completions` for each completion.
 //!
 //! The words come from the same types as the help.
 //!
-//! Why not the dynamic completion of `clap_complete` (4.6, feature `unstable-dynamic`): its script for bash prints candidates unquoted, so that a
-//! title with a blank becomes two words, and hands over the typed word with its quotes and backslashes. The script of ours does both.
+//! The dynamic completion of `clap_complete` (4.6, feature `unstable-dynamic`) is not used. Its bash script prints
+//! candidates unquoted, so that a title with a blank becomes two words. It also passes the typed word with its quotes
+//! and backslashes. Our script handles both.
 
-use crate::args::Args;
+use crate::args;
 use crate::context::{Access, Context, OpenStore};
-use crate::error::CliError;
+use crate::error::{CliError, Kind};
 use crate::ui::changes::conversations;
-use clap::{Arg, Command, CommandFactory as _};
+use clap::builder::ValueHint;
+use clap::{Arg, Command};
 use hermes_app::listing::default_filter;
-use hermes_session::{ConversationStore, ListRequest, PageRequest, StoreError};
+use hermes_app::trash;
+use hermes_session::{ConversationStore, ListRequest, Maintenance, PageRequest, SessionSummary, StoreError, View};
 use hermes_store::OpenOptions;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How many conversations are looked at.
+/// Maximum number of recent conversations considered.
 const ROWS: u32 = 200;
-/// How many ids are named beyond those.
+/// Maximum number of other ids suggested.
 const IDS: u32 = 50;
-/// Nobody waits longer for a completion.
+/// Number of recent sessions whose sources and models are suggested. Bounds the time in a large store.
+const RECENT: u32 = 1_000;
+/// The roles of messages that agents write.
+const ROLES: [(&str, &str); 4] = [
+    ("assistant", "The agent's answers"),
+    ("system", "System messages"),
+    ("tool", "Results of tools"),
+    ("user", "What a person wrote"),
+];
+/// Time limit of a completion, which holds up the shell.
 const WAIT: Duration = Duration::from_millis(300);
 
 #[derive(clap::Args)]
 pub(crate) struct CompleteArgs {
-    /// Words are as they were typed, with quotes and backslashes
+    /// Take the words as they were typed, with quotes and backslashes
     #[arg(long)]
     quoted: bool,
-    /// The words behind the program's name; the last one is to be completed
+    /// Fail where a file is expected, so that the shell completes it
+    #[arg(long)]
+    files: bool,
+    /// Words after the program's name; the last one is completed
     #[arg(last = true)]
     words: Vec<String>,
 }
 
-/// What may stand in a place.
+/// The kind of word expected at a position.
 #[derive(Debug, PartialEq, Eq)]
 enum Wanted {
-    /// One of these words, each with what it is.
+    /// One of these words, each with its description.
     Words(Vec<(String, String)>),
     /// A session.
     Session,
+    /// A conversation in the trash.
+    Deleted,
     /// A tag that some conversation has.
     Tag,
-    /// Something that only the person knows, or a file.
-    Anything,
+    /// A source of sessions.
+    Source,
+    /// A model of sessions.
+    Model,
+    /// A file, which the shell completes.
+    File,
+    /// A value that can't be suggested.
+    Unknown,
 }
 
 pub(crate) async fn run(context: &Context, args: &CompleteArgs) -> Result<(), CliError> {
     let words: Vec<String> =
         args.words.iter().map(|word| if args.quoted { unquoted(word) } else { word.clone() }).collect();
-    let mut command = Args::command();
+    let mut command = args::command();
     command.build();
     let (current, before) = words.split_last().map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
-    let mut candidates = match wanted(&command, before, current) {
+    let (wanted, current, prefix) = at_cursor(&command, before, current);
+    let mut candidates = match wanted {
         Wanted::Words(words) => words,
-        // A shell that completes a word has no place for an error.
-        Wanted::Session => sessions(context, before, current).await.unwrap_or_else(none),
-        Wanted::Tag => tags(context, before).await.unwrap_or_else(none),
-        Wanted::Anything => Vec::new(),
+        Wanted::Unknown => Vec::new(),
+        Wanted::File if args.files => return Err(CliError::new(Kind::User, "a file is expected here", "name a file")),
+        Wanted::File => Vec::new(),
+        // A shell can't show an error during a completion.
+        stored => of_store(context, &stored, before, current).await.unwrap_or_else(none),
     };
-    candidates.retain(|(word, _)| word.starts_with(current));
+    candidates.retain(|(word, _)| begins(word, current));
+    candidates.iter_mut().for_each(|(word, _)| word.insert_str(0, prefix));
     context.ui.candidates(&candidates)
+}
+
+/// Returns the kind of word at the cursor, the part of it that is typed, and the text before that part that the shell
+/// replaces together with it: `--source=` of `--source=te`.
+fn at_cursor<'t>(command: &Command, before: &[String], current: &'t str) -> (Wanted, &'t str, &'t str) {
+    // bash makes a word of its own of `=`.
+    if current == "=" {
+        return (wanted(command, before, ""), "", "");
+    }
+    if let Some(at) = current.find('=').filter(|_| current.starts_with("--")) {
+        let words: Vec<String> = before.iter().cloned().chain([current[..at].to_owned()]).collect();
+        return (wanted(command, &words, &current[at + 1..]), &current[at + 1..], &current[..=at]);
+    }
+    (wanted(command, before, current), current, "")
+}
+
+/// Returns the candidates that the store has.
+async fn of_store(
+    context: &Context,
+    wanted: &Wanted,
+    before: &[String],
+    current: &str,
+) -> Result<Vec<(String, String)>, CliError> {
+    let Some(store) = open(context, before).await? else { return Ok(Vec::new()) };
+    match wanted {
+        Wanted::Session => Ok(candidates(&*store, current).await?),
+        Wanted::Deleted => Ok(deleted(&*store, current).await?),
+        Wanted::Tag => Ok(tags(&*store).await?),
+        Wanted::Source => Ok(used(&*store, |row| Some(row.source.to_string())).await?),
+        Wanted::Model => Ok(used(&*store, |row| row.model).await?),
+        Wanted::Words(_) | Wanted::File | Wanted::Unknown => Ok(Vec::new()),
+    }
 }
 
 /// Returns no candidates, because the store failed.
@@ -68,11 +127,13 @@ fn none(error: CliError) -> Vec<(String, String)> {
     Vec::new()
 }
 
-/// What may come behind these words, in the place where `current` was begun.
+/// Returns the kind of word expected after `before`, for the word begun as `current`.
 fn wanted(root: &Command, before: &[String], current: &str) -> Wanted {
     let (mut command, mut place, mut option, mut is_words_only) = (root, 0, None, false);
     for word in before {
-        if option.take().is_some() {
+        if option.is_some() {
+            // bash makes a word of its own of `=`.
+            option = option.filter(|_| word == "=");
             continue;
         }
         match word.as_str() {
@@ -91,22 +152,25 @@ fn wanted(root: &Command, before: &[String], current: &str) -> Wanted {
         return Wanted::Words(options(command));
     }
     if command.has_subcommands() {
-        let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+        // The short forms of some commands are left out of the lists of commands, not of completion.
+        let shown = command.get_subcommands().filter(|command| !command.get_name().starts_with("__"));
         return Wanted::Words(shown.map(|command| described(command.get_name(), command.get_about())).collect());
     }
     let positionals: Vec<&Arg> = command.get_positionals().collect();
-    // A last word that may come several times takes all that follow.
+    // A last positional that repeats takes all the words that follow.
     let last = positionals.last().filter(|last| is_many(last));
-    positionals.get(place).or(last).map_or(Wanted::Anything, |argument| value(argument))
+    positionals.get(place).or(last).map_or(Wanted::Unknown, |argument| value(argument))
 }
 
-/// The option that waits for its value behind this word.
+/// Returns the option that expects its value after this word.
 fn open_option<'a>(command: &'a Command, word: &str) -> Option<&'a Arg> {
     if word.contains('=') {
         return None;
     }
     let found = command.get_arguments().find(|option| match word.strip_prefix("--") {
-        Some(long) => option.get_long() == Some(long),
+        Some(long) => {
+            option.get_long() == Some(long) || option.get_all_aliases().is_some_and(|aliases| aliases.contains(&long))
+        }
         None => option.get_short().is_some_and(|short| word.ends_with(short)),
     });
     found.filter(|option| option.get_action().takes_values())
@@ -119,10 +183,16 @@ fn value(argument: &Arg) -> Wanted {
     }
     let is =
         |what: &str| argument.get_value_names().is_some_and(|names| names.iter().any(|name| name.as_str() == what));
-    match (is("SESSION"), is("TAG")) {
-        (true, _) => Wanted::Session,
-        (_, true) => Wanted::Tag,
-        _ => Wanted::Anything,
+    match () {
+        () if is("SESSION") => Wanted::Session,
+        () if is("DELETED") => Wanted::Deleted,
+        () if is("TAG") => Wanted::Tag,
+        () if is("SOURCE") => Wanted::Source,
+        () if is("MODEL") => Wanted::Model,
+        () if is("ROLE") => Wanted::Words(ROLES.map(|(role, what)| (role.to_owned(), what.to_owned())).into()),
+        // A store may be named by its path.
+        () if is("URL") || argument.get_value_hint() == ValueHint::AnyPath => Wanted::File,
+        () => Wanted::Unknown,
     }
 }
 
@@ -140,22 +210,34 @@ fn described(word: &str, what: Option<&clap::builder::StyledStr>) -> (String, St
     (word.to_owned(), text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// Ids and titles that begin so, of the conversations used last; if none does, any id.
-async fn sessions(context: &Context, before: &[String], current: &str) -> Result<Vec<(String, String)>, CliError> {
-    match open(context, before).await? {
-        Some(store) => Ok(candidates(&*store, current).await?),
-        None => Ok(Vec::new()),
-    }
+/// Returns every tag in use, sorted, with the number of its conversations.
+async fn tags(store: &dyn ConversationStore) -> Result<Vec<(String, String)>, StoreError> {
+    let tags = store.tags().await?.into_iter();
+    let mut tags: Vec<_> = tags.map(|(tag, count)| (tag.to_string(), conversations(count))).collect();
+    tags.sort_unstable();
+    Ok(tags)
 }
 
-/// Every tag in use, with how many conversations have it.
-async fn tags(context: &Context, before: &[String]) -> Result<Vec<(String, String)>, CliError> {
-    let Some(store) = open(context, before).await? else { return Ok(Vec::new()) };
-    let tags = store.tags().await?;
-    Ok(tags.into_iter().map(|(tag, count)| (tag.to_string(), conversations(count))).collect())
+/// Returns a value of the sessions that were active last, each once, sorted.
+async fn used(
+    store: &dyn ConversationStore,
+    value: impl Fn(SessionSummary) -> Option<String>,
+) -> Result<Vec<(String, String)>, StoreError> {
+    let request = ListRequest { view: View::Sessions, page: PageRequest::first(RECENT), ..ListRequest::default() };
+    let values: BTreeSet<String> = store.list(&request).await?.rows.into_iter().filter_map(value).collect();
+    Ok(values.into_iter().map(|value| (value, String::new())).collect())
 }
 
-/// Opens the store that the typed words mean. Returns `None` if it is not a file on this machine: a server may take long to answer.
+/// Returns the ids of the conversations in the trash, and the titles that start with what was typed.
+async fn deleted(store: &dyn Maintenance, current: &str) -> Result<Vec<(String, String)>, StoreError> {
+    let entries = trash::entries(store).await?;
+    let ids = entries.iter().map(|entry| (entry.id.to_string(), entry.title.clone().unwrap_or_default()));
+    let titles = entries.iter().filter_map(|entry| Some((entry.title.clone()?, entry.id.to_string())));
+    Ok(ids.chain(titles.filter(|_| !current.is_empty())).collect())
+}
+
+/// Opens the store that the typed words name. Returns `None` if it is not a file on this machine: a server may take
+/// long to answer.
 async fn open(context: &Context, before: &[String]) -> Result<Option<OpenStore>, CliError> {
     let context = context.with_flags(flags(before));
     let url = context.url()?;
@@ -166,6 +248,7 @@ async fn open(context: &Context, before: &[String]) -> Result<Option<OpenStore>,
     Ok(Some(context.open_with(&url, Access::Read, options).await?))
 }
 
+/// Returns ids and titles of recent conversations that start with `current`; if there are none, any ids that do.
 async fn candidates(store: &dyn ConversationStore, current: &str) -> Result<Vec<(String, String)>, StoreError> {
     let request = ListRequest { filter: default_filter(), page: PageRequest::first(ROWS), ..ListRequest::default() };
     let rows = store.list(&request).await?.rows;
@@ -174,9 +257,9 @@ async fn candidates(store: &dyn ConversationStore, current: &str) -> Result<Vec<
         (row.id.as_str().to_owned(), what)
     });
     let titles = rows.iter().filter_map(|row| Some((row.title.clone()?, row.id.to_string())));
-    // Where nothing was typed yet, each session is named once.
+    // Before anything is typed, each session is suggested once.
     let titles = titles.filter(|_| !current.is_empty());
-    let found: Vec<_> = ids.chain(titles).filter(|(word, _)| word.starts_with(current)).collect();
+    let found: Vec<_> = ids.chain(titles).filter(|(word, _)| begins(word, current)).collect();
     if !found.is_empty() || current.is_empty() {
         return Ok(found);
     }
@@ -184,7 +267,12 @@ async fn candidates(store: &dyn ConversationStore, current: &str) -> Result<Vec<
     Ok(ids.into_iter().map(|id| (id.as_str().to_owned(), String::new())).collect())
 }
 
-/// Where the typed words say that sessions are.
+/// Returns whether a word begins with what was typed, whatever the case, as `show` takes titles.
+fn begins(word: &str, typed: &str) -> bool {
+    word.starts_with(typed) || word.to_lowercase().starts_with(&typed.to_lowercase())
+}
+
+/// Returns the location of the store that the typed words name.
 fn flags(before: &[String]) -> hermes_config::Flags {
     let given = |name: &str| {
         let pair = before.windows(2).rev().find(|pair| pair[0] == name).map(|pair| pair[1].clone());
@@ -199,7 +287,7 @@ fn flags(before: &[String]) -> hermes_config::Flags {
     }
 }
 
-/// A word as a shell would hand it over, as far as it was typed.
+/// Removes quotes and backslashes from a word as a shell does, even if a quote is still open.
 fn unquoted(word: &str) -> String {
     let (mut out, mut quote, mut characters) = (String::new(), None, word.chars());
     while let Some(character) = characters.next() {
@@ -219,17 +307,16 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expect: &[&str]) {
-        let mut command = Args::command();
+        let mut command = args::command();
         command.build();
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let (current, before) = words.split_last().unwrap();
-        let found = match wanted(&command, before, current) {
-            Wanted::Words(words) => {
+        let found = match at_cursor(&command, before, current) {
+            (Wanted::Words(words), current, _) => {
                 words.into_iter().map(|(word, _)| word).filter(|word| word.starts_with(current)).collect()
             }
-            Wanted::Session => vec!["SESSION".to_owned()],
-            Wanted::Tag => vec!["TAG".to_owned()],
-            Wanted::Anything => vec![],
+            (Wanted::Unknown, ..) => vec![],
+            (other, ..) => vec![format!("{other:?}")],
         };
         assert_eq!(found, expect, "{line}");
     }
@@ -237,22 +324,39 @@ mod tests {
     #[test]
     fn each_place_has_its_words() {
         check("sess", &["sessions", "sessiondb"]);
+        check("li", &["list"]);
+        check("sho", &["show"]);
         check("sessiondb mi", &["migrate"]);
         check("sessions ex", &["export"]);
         check("sessions export --fo", &["--format"]);
         check("sessions export --format m", &["markdown"]);
-        check("sessions export --session-id ", &["SESSION"]);
-        check("sessions export ", &[]);
-        check("sessions show ", &["SESSION"]);
-        check("sessions --home /x show --json ", &["SESSION"]);
-        check("sessions delete x ", &[]);
-        check("sessions list --tag ", &["TAG"]);
-        check("sessions tag x --remove ", &["TAG"]);
-        check("sessions tag x ", &["SESSION"]);
+        check("sessions export --session ", &["Session"]);
+        check("sessions export --session-id ", &["Session"]);
+        check("sessions export ", &["File"]);
+        check("sessions list --home ", &["File"]);
+        check("sessions --url ", &["File"]);
+        check("sessions list --since ", &[]);
+        check("sessions show ", &["Session"]);
+        check("sessions --home /x show --json ", &["Session"]);
+        check("sessions delete x ", &["Session"]);
+        check("sessions restore x ", &["Deleted"]);
+        check("sessions list --tag ", &["Tag"]);
+        check("sessions tag x --remove ", &["Tag"]);
+        check("sessions tag x ", &["Session"]);
+        check("sessions list --source ", &["Source"]);
+        check("sessions list -s ", &["Source"]);
+        check("sessions list --source=t", &["Source"]);
+        check("sessions list --source =", &["Source"]);
+        check("sessions list --source = t", &["Source"]);
+        check("sessions list --source=cli ", &[]);
+        check("sessions search x --model ", &["Model"]);
+        check("sessions search x --role ", &["assistant", "system", "tool", "user"]);
+        check("sessions search x --role=t", &["tool"]);
+        check("sessions list --color ", &["auto", "always", "never"]);
         check("completions z", &["zsh"]);
         check("config sho", &["show"]);
         check("__", &[]);
-        check("sessions show -- --json", &["SESSION"]);
+        check("sessions show -- --json", &["Session"]);
     }
 
     #[test]

@@ -4,9 +4,9 @@ use crate::context::Context;
 use crate::error::CliError;
 use hermes_terminal::shell::shell_word;
 
-/// Prints a script that completes commands, options, and the ids and titles of sessions
+/// Print a shell completion script for commands, options, session ids and titles
 ///
-/// bash: eval "$(hermes completions bash)" in ~/.bashrc. zsh: the same in ~/.zshrc, behind compinit. fish: hermes completions fish | source
+/// bash: eval "$(hermes completions bash)" in ~/.bashrc. zsh: eval "$(hermes completions zsh)" in ~/.zshrc, after compinit. fish: hermes completions fish | source
 #[derive(clap::Args)]
 pub(crate) struct CompletionsArgs {
     #[arg(value_enum)]
@@ -20,7 +20,7 @@ enum Shell {
     Fish,
 }
 
-/// What stands for this program in a script.
+/// Placeholder for this program in a script.
 const PROGRAM: &str = "@PROGRAM@";
 
 pub(crate) fn run(context: &Context, args: &CompletionsArgs) -> Result<(), CliError> {
@@ -29,7 +29,7 @@ pub(crate) fn run(context: &Context, args: &CompletionsArgs) -> Result<(), CliEr
         Shell::Zsh => include_str!("completions/hermes.zsh"),
         Shell::Fish => include_str!("completions/hermes.fish"),
     };
-    // By its path: another program of this name may come first.
+    // Uses the full path, because another program of this name may come first in `PATH`.
     let program = std::env::current_exe().map_or_else(|_| "hermes".into(), |path| path.display().to_string());
     context.ui.script(&script.replace(PROGRAM, &shell_word(&program)))
 }

@@ -1,48 +1,116 @@
 //! `hermes sessions delete`
 
-use crate::context::Context;
+use crate::context::{Context, Opened};
 use crate::error::CliError;
 use crate::resolve::resolve;
+use crate::ui::changes::DeletePlan;
 use crate::ui::{changes, json};
 use crate::{chores, warnings};
-use hermes_app::trash;
+use hermes_app::trash::{self, DeletePreview};
+use hermes_session::SessionId;
 
-/// Deletes a conversation: its sessions, their messages, and the transcripts that the agent keeps of them
+/// Move conversations to the trash: their sessions, messages and transcript files
 ///
-/// It goes to the trash, from which `hermes sessions restore` brings it back for 30 days (sessions.trash_days). A conversation goes as a whole: what was compressed, and delegates, go with it. A delegate that is named itself goes alone, with what it
-/// sent out in turn. Branches stay, as conversations of their own.
+/// `hermes sessions restore` brings them back for 30 days (sessions.trash_days); --permanent deletes them for good. Whole conversations are
+/// deleted, with their compressed sessions and delegates. If SESSION is a delegate, only it and its own delegates are deleted. Branches are kept
+/// as separate conversations. Nothing is deleted unless every SESSION is found.
 #[derive(clap::Args)]
 pub(crate) struct DeleteArgs {
-    /// Its id, the start of its id, its title, @last, or the number of a row of the last list, such as @3
-    #[arg(value_name = "SESSION")]
-    session: String,
-    /// Deletes it for good at once, past the trash
+    /// Session id, start of an id, title, @last, or @N for row N of the last list
+    #[arg(value_name = "SESSION", required = true)]
+    sessions: Vec<String>,
+    /// Delete for good, without the trash
     #[arg(long, visible_alias = "now")]
     permanent: bool,
-    /// Does not ask
+    /// Only show what would be deleted
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
-    /// Prints one JSON object
-    #[arg(long)]
+    /// Print one JSON object for each conversation, one per line
+    #[arg(short, long)]
     json: bool,
 }
 
 pub(crate) async fn run(context: &Context, args: DeleteArgs) -> Result<(), CliError> {
-    let opened = context.open_for_writing().await?;
-    let found = resolve(context, &*opened.store, &args.session).await?;
-    let transcripts = opened.transcripts();
-    let preview = trash::preview(&*opened.store, &found.asked, transcripts.as_ref()).await?;
+    let opened = if args.dry_run { context.open_for_reading().await? } else { context.open_for_writing().await? };
+    let doomed = doomed(context, &opened, &args.sessions).await?;
     let days = if args.permanent { 0 } else { opened.settings.sessions.trash_days.value };
-    let what = if preview.sent_from.is_some() { "delegate" } else { "conversation" };
-    let question = if days == 0 { format!("Delete this {what} for good?") } else { format!("Delete this {what}?") };
-    context.ui.consent(args.yes, changes::preview(&preview, &context.now), &question)?;
-    let report = trash::delete(&*opened.store, &preview, days, transcripts.as_ref(), context.now.at).await?;
-    warnings::left_behind(context, &report.transcripts);
-    if args.json {
-        context.ui.json(&json::changes::deleted(&preview, &report))?;
-    } else {
-        context.ui.print(changes::deleted(&preview, &report, &context.now, &context.place()))?;
+    let plan = DeletePlan { doomed: &doomed, until: trash::until(context.now.at, days) };
+    if args.dry_run {
+        return match args.json {
+            true => doomed.iter().try_for_each(|one| context.ui.json(&json::changes::to_delete(one, plan.until))),
+            false => context.ui.print(plan.lines(&context.now)),
+        };
+    }
+    context.ui.consent(args.yes, plan.about(&context.now), &plan.question())?;
+    let transcripts = opened.transcripts();
+    for (done, preview) in doomed.iter().enumerate() {
+        let deleted = trash::delete(&*opened.store, preview, days, transcripts.as_ref(), context.now.at).await;
+        let report = deleted.map_err(|error| stopped_at(error.into(), done, doomed.len()))?;
+        warnings::left_behind(context, &report.transcripts);
+        let printed = match args.json {
+            true => context.ui.json_done(&json::changes::deleted(preview, &report)),
+            false => context.ui.print_done([changes::deleted(preview, &report)]),
+        };
+        printed
+            .map_err(|error| if done + 1 < doomed.len() { stopped_at(error, done + 1, doomed.len()) } else { error })?;
+    }
+    if !args.json {
+        context.ui.print_done(plan.way_back(&context.now, &context.place()))?;
     }
     chores::run(context, opened).await;
     Ok(())
+}
+
+/// Resolves all sessions, and returns what would be deleted with them.
+async fn doomed(context: &Context, opened: &Opened, sessions: &[String]) -> Result<Vec<DeletePreview>, CliError> {
+    let transcripts = opened.transcripts();
+    let mut doomed = Vec::with_capacity(sessions.len());
+    for text in sessions {
+        let found = resolve(context, &*opened.store, text).await?;
+        doomed.push(trash::preview(&*opened.store, &found.asked, transcripts.as_ref()).await?);
+    }
+    Ok(distinct(doomed, |preview| &preview.members))
+}
+
+/// Leaves out what is deleted with another: a conversation named twice, and a delegate whose conversation is named.
+fn distinct<T>(all: Vec<T>, members: impl Fn(&T) -> &[SessionId]) -> Vec<T> {
+    let is_within = |one: &T, other: &T| members(one).iter().all(|member| members(other).contains(member));
+    let mut kept: Vec<T> = Vec::with_capacity(all.len());
+    for one in all {
+        if !kept.iter().any(|other| is_within(&one, other)) {
+            kept.retain(|other| !is_within(other, &one));
+            kept.push(one);
+        }
+    }
+    kept
+}
+
+/// Adds to an error how many conversations were deleted before it.
+fn stopped_at(error: CliError, done: usize, all: usize) -> CliError {
+    match done {
+        0 => error,
+        _ => error
+            .with_hint(format!("{done} of {all} were deleted before that; `hermes sessions list` shows the others")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_with_another_is_left_out() {
+        let ids = |names: &str| names.split(' ').map(SessionId::from_stored).collect::<Vec<_>>();
+        let check = |all: &[&str], expect: &[&str]| {
+            let all = all.iter().map(|names| ids(names)).collect();
+            assert_eq!(distinct(all, Vec::as_slice), expect.iter().map(|names| ids(names)).collect::<Vec<_>>());
+        };
+        check(&["a b", "c"], &["a b", "c"]);
+        check(&["a b", "a b", "c"], &["a b", "c"]);
+        check(&["b", "c", "a b"], &["c", "a b"]);
+        check(&["a b", "b"], &["a b"]);
+    }
 }

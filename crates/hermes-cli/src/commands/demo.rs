@@ -4,6 +4,7 @@ mod samples;
 
 use crate::context::{Access, Context};
 use crate::error::{CliError, Kind};
+use crate::program;
 use crate::searching::print_hits;
 use crate::showing;
 use crate::ui::sessions;
@@ -21,23 +22,24 @@ use hermes_terminal::{Line, Visible};
 use samples::Stored;
 use std::path::{Path, PathBuf};
 
-/// Shows what this program does, on sample conversations in a folder of their own
+/// Try hermes on sample conversations in a separate folder
 ///
-/// Your own sessions are not touched, unless --url names their store.
+/// Your own sessions are not changed, unless --url names their store.
 #[derive(clap::Args)]
 pub(crate) struct DemoArgs {
-    /// Keeps the samples in this folder instead of a new temporary one
+    /// Create the samples in this folder instead of a new temporary one
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     keep_in: Option<PathBuf>,
 }
 
-/// What the tour looks for: a name with punctuation, in two sessions of one conversation; and a word of a script without blanks.
+/// The queries of the tour: a name with punctuation, in two sessions of one conversation; and a word of a script
+/// without spaces.
 const SEARCHES: [&str; 2] = ["billing.new_queue", "羽绒服"];
 
-/// Where the samples are, and how the next command finds them.
+/// The location of the samples, and how the next command finds them.
 struct Place {
     url: StoreUrl,
-    /// The folder that was made for them.
+    /// The folder created for them.
     folder: Option<PathBuf>,
 }
 
@@ -54,7 +56,8 @@ pub(crate) async fn run(context: &Context, args: DemoArgs) -> Result<(), CliErro
     context.ui.print(farewell(&place, &stored))
 }
 
-/// The store that the command line names, else one in a new folder. What the environment and the file name is for real work.
+/// Returns the store that the command line names, else one in a new folder. Stores named by the environment or the
+/// configuration file hold real data and are not used.
 fn place(context: &Context, args: DemoArgs) -> Result<Place, CliError> {
     if let Some(url) = &context.flags().url {
         let url = context.workspace.parse_url(url.reveal(), UrlOrigin::Setting(Origin::Flag))?;
@@ -78,12 +81,12 @@ fn place(context: &Context, args: DemoArgs) -> Result<Place, CliError> {
     let file = folder.join("state.db");
     if file.try_exists().unwrap_or(true) {
         let hint = format!("name another folder, or add the samples to that store with --url {}", file.display());
-        return Err(CliError::new(Kind::User, format!("{} is there already", file.display()), hint));
+        return Err(CliError::new(Kind::User, format!("{} already exists", file.display()), hint));
     }
     Ok(Place { url: StoreUrl::Sqlite(file), folder: Some(folder) })
 }
 
-/// Makes a new folder for the owner alone, which stays.
+/// Creates a new, permanent folder that only its owner can access.
 fn temporary_folder() -> std::io::Result<PathBuf> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("hermes-demo-");
@@ -92,7 +95,7 @@ fn temporary_folder() -> std::io::Result<PathBuf> {
     Ok(builder.tempdir()?.keep())
 }
 
-/// Makes a folder for the owner alone. One that is there already stays as it is.
+/// Creates a folder that only its owner can access. An existing folder stays as it is.
 fn private_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -107,20 +110,24 @@ fn introduce(context: &Context, place: &Place) -> Result<(), CliError> {
 }
 
 async fn tour(context: &Context, store: &dyn Store, stored: &Stored) -> Result<(), CliError> {
-    step(context, "hermes sessions list")?;
+    step(context, &format!("{} sessions list", program::name()))?;
     let request = ListRequest { filter: default_filter(), ..ListRequest::default() };
     let listing = store.list(&request).await?;
     warnings::unreadable(context, &listing.unreadable);
-    let look = sessions::Look { first: 1, with_cost: false, columns: context.ui.width() };
+    let look = sessions::Look { first: 1, with_cost: false, columns: context.ui.table_width() };
     context.ui.print(sessions::list(&listing.rows, &context.now, look))?;
 
     for query in SEARCHES {
-        step(context, &format!("hermes sessions search {}", shell_word(query)))?;
+        step(context, &format!("{} sessions search {}", program::name(), shell_word(query)))?;
         let request = SearchRequest {
             filter: SearchFilter { exclude_sources: default_filter().exclude_sources, ..SearchFilter::default() },
             ..SearchRequest::new(Query::parse(query))
         };
-        print_hits(context, store, &request, false).await?;
+        let rest = |id: &SessionId| {
+            let (name, id) = (program::name(), shell_word(id.as_str()));
+            format!("{name} sessions search --session {id} {}", shell_word(query))
+        };
+        print_hits(context, store, &request, false, rest).await?;
     }
 
     step(context, &command("show", &stored.coding, ""))?;
@@ -136,29 +143,31 @@ fn step(context: &Context, command: &str) -> Result<(), CliError> {
 }
 
 fn command(verb: &str, sample: &Named, behind: &str) -> String {
-    format!("hermes sessions {verb} {}{behind}", shell_word(&sample.title))
+    format!("{} sessions {verb} {}{behind}", program::name(), shell_word(&sample.title))
 }
 
-/// A stored sample, by the name under which it can be asked for.
+/// A stored sample, with the title it can be found by.
 struct Named {
     id: SessionId,
     title: String,
 }
 
 fn farewell(place: &Place, stored: &Stored) -> Vec<Line> {
-    let url = format!(" --url {}", shell_word(&place.url.to_string()));
+    // The store is named in each command: with an exported variable, an agent started in this shell would use it too.
     let (first, behind) = match &place.folder {
-        Some(folder) => (Some(format!("export HERMES_HOME={}", shell_word(&folder.display().to_string()))), ""),
-        // A password is not shown, so such a URL can't be pasted back.
-        None if place.url.holds_password() => (Some("export HERMES_SESSIONDB_URL=…".into()), ""),
-        None => (None, url.as_str()),
+        Some(folder) => (None, format!(" --home {}", shell_word(&folder.display().to_string()))),
+        // The password is not printed, so the URL can't be pasted.
+        None if place.url.holds_password() => (Some("export HERMES_SESSIONDB_URL=…".into()), String::new()),
+        None => (None, format!(" --url {}", shell_word(&place.url.to_string()))),
     };
+    let name = program::name();
     let commands = alias().into_iter().chain(first).chain([
-        format!("hermes sessions list --source telegram{behind}"),
-        format!("hermes sessions search 'token OR 期限' --since 7d{behind}"),
-        format!("hermes sessions show @last{behind}"),
-        command("show --full", &stored.coding, behind),
-        format!("hermes sessions list --all --json{behind}"),
+        format!("{name} sessions list --source telegram{behind}"),
+        format!("{name} sessions browse{behind}"),
+        format!("{name} sessions search 'token OR 期限' --since 7d{behind}"),
+        format!("{name} sessions show @last{behind}"),
+        command("show --full", &stored.coding, &behind),
+        format!("{name} sessions list --all --json{behind}"),
     ]);
     let style = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
     let mut lines = vec![Line::default(), Line::styled("What to try next", Style::new().bold())];
@@ -171,11 +180,12 @@ fn farewell(place: &Place, stored: &Stored) -> Vec<Line> {
     lines
 }
 
-/// What makes the name `hermes` mean this program, unless the shell would find it by itself.
+/// Returns the alias that makes the shell run this program by its name. `None` if the shell finds it anyway.
 fn alias() -> Option<String> {
-    // If this program does not know its own path, the commands are shown without an alias.
+    // If the path of this program is unknown, the commands are shown without an alias.
     let program = std::env::current_exe().ok()?.canonicalize().ok()?;
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&folders).find_map(|folder| folder.join("hermes").canonicalize().ok());
-    (found.as_ref() != Some(&program)).then(|| format!("alias hermes={}", shell_word(&program.display().to_string())))
+    let found = std::env::split_paths(&folders).find_map(|folder| folder.join(program::name()).canonicalize().ok());
+    (found.as_ref() != Some(&program))
+        .then(|| format!("alias {}={}", program::name(), shell_word(&program.display().to_string())))
 }

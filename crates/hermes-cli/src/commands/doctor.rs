@@ -1,23 +1,23 @@
 //! `hermes doctor`
 
-mod mend;
+mod fix;
 mod place;
 mod store;
 
 use crate::context::Context;
 use crate::error::{CliError, Kind};
-use crate::reports::{Degree, Diagnosis, Item, Mend};
+use crate::reports::{Degree, Diagnosis, Fix, Item};
 use crate::ui::{checks, doctor, json};
 use hermes_config::{Looked, Settings};
 use hermes_store::StoreUrl;
 
-/// Tells what is wrong with the home folder, the settings and the store, and what mends it
+/// Check the home folder, the settings and the store, and say how to fix problems
 #[derive(clap::Args)]
 pub(crate) struct DoctorArgs {
-    /// Mends what can be mended without any risk: permissions, search indexes, what was put off
+    /// Fix what can be fixed without risk: permissions, search indexes, postponed work
     #[arg(long)]
     fix: bool,
-    /// Prints one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -26,25 +26,24 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<(), CliEr
     if args.fix {
         check_writable(context)?;
     }
-    let mut diagnosis = Diagnosis { items: diagnose(context).await, mended: Vec::new() };
+    let mut diagnosis = Diagnosis { items: diagnose(context).await, fixed: Vec::new() };
     if args.fix {
-        let mut mends: Vec<Mend> = diagnosis.items.iter().filter_map(|item| item.mend.clone()).collect();
-        mends.sort_unstable();
-        mends.dedup();
-        if !mends.is_empty() {
-            let mended = mend::all(context, mends).await;
-            diagnosis = Diagnosis { items: diagnose(context).await, mended };
+        let mut fixes: Vec<Fix> = diagnosis.items.iter().filter_map(|item| item.fix.clone()).collect();
+        fixes.sort_unstable();
+        fixes.dedup();
+        if !fixes.is_empty() {
+            let fixed = fix::all(context, fixes).await;
+            diagnosis = Diagnosis { items: diagnose(context).await, fixed };
         }
     }
-    if args.json {
-        context.ui.json(&json::doctor::diagnosis(&diagnosis))?;
-    } else {
-        context.ui.print(doctor::lines(&diagnosis, context.ui.width()))?;
-    }
-    outcome(&diagnosis, &context.place())
+    let printed = match args.json {
+        true => context.ui.json(&json::doctor::diagnosis(&diagnosis)),
+        false => context.ui.print(doctor::lines(&diagnosis, context.ui.width())),
+    };
+    context.ui.found(printed, outcome(&diagnosis, &context.place()))
 }
 
-/// Refuses `--fix` if the store is only to be read. Settings that can't be read are reported by the diagnosis.
+/// Refuses `--fix` if the store is read-only. Settings that can't be read are reported by the diagnosis.
 fn check_writable(context: &Context) -> Result<(), CliError> {
     match context.workspace.url() {
         Ok(url) => Ok(context.workspace.check_writable(url)?),
@@ -52,28 +51,29 @@ fn check_writable(context: &Context) -> Result<(), CliError> {
     }
 }
 
-/// Looks at everything, from the outside in. What can't be reached is told, and what lies behind it is not looked at.
+/// Checks everything, from the outside in. An unreachable object is reported, and the objects behind it are not
+/// checked.
 async fn diagnose(context: &Context) -> Vec<Item> {
     let mut items = look(context).await;
     leave_damaged_alone(&mut items);
     let place = context.place();
     for item in &mut items {
-        if let (Some(remedy), Some(Mend::Upkeep | Mend::Rebuild | Mend::Recount)) = (&mut item.remedy, &item.mend) {
+        if let (Some(remedy), Some(Fix::Upkeep | Fix::Rebuild | Fix::Recount)) = (&mut item.remedy, &item.fix) {
             remedy.push_str(&place);
         }
     }
     items
 }
 
-/// Takes back what would write to a file that is damaged: whatever is written to it may take the place of what can still be saved.
+/// Removes fixes that write to a damaged file: a write may overwrite data that can still be saved.
 fn leave_damaged_alone(items: &mut [Item]) {
     let is_damage = |item: &Item| item.degree == Degree::Problem && matches!(item.name, "file" | "store");
     if !items.iter().any(is_damage) {
         return;
     }
     for item in items {
-        if matches!(item.mend, Some(Mend::Upkeep | Mend::Rebuild | Mend::Recount)) {
-            (item.mend, item.remedy) = (None, Some("mend the store first, see there".to_owned()));
+        if matches!(item.fix, Some(Fix::Upkeep | Fix::Rebuild | Fix::Recount)) {
+            (item.fix, item.remedy) = (None, Some("repair the file first (see the ✗ lines)".to_owned()));
         }
     }
 }
@@ -101,7 +101,7 @@ async fn look(context: &Context) -> Vec<Item> {
 }
 
 fn url(context: &Context, settings: &Settings, items: &mut Vec<Item>) -> Option<StoreUrl> {
-    // What is missing in the settings has been told.
+    // Missing settings were reported already.
     settings.store().ok()?;
     match context.workspace.url_of(settings) {
         Ok(url) => Some(url),
@@ -120,22 +120,22 @@ fn config(looked: &Looked, is_there: bool) -> Vec<Item> {
         items.push(Item::new("config", Degree::Problem, error.to_string()).remedy(error.hint()));
     }
     for unknown in &looked.unknown {
-        let item = Item::new("config", Degree::Warning, format!("{} is no setting; nobody reads it", unknown.key));
+        let item = Item::new("config", Degree::Warning, format!("unknown setting {}; nothing reads it", unknown.key));
         items.push(match unknown.like {
-            Some(like) => item.remedy(format!("write {like}, if that is meant")),
-            None => item.remedy("take it out; `hermes config show` lists the settings"),
+            Some(like) => item.remedy(format!("did you mean {like}?")),
+            None => item.remedy("remove it; `hermes config show` lists the settings"),
         });
     }
     if items.is_empty() {
         items.push(Item::fine(
             "config",
-            if is_there { "every setting can be taken" } else { "there is none; defaults hold" },
+            if is_there { "all settings are valid" } else { "no config.yaml; using defaults" },
         ));
     }
     items
 }
 
-/// The exit code. What is only a warning is no failure.
+/// Returns the error that sets the exit code. Warnings are not failures.
 fn outcome(diagnosis: &Diagnosis, place: &str) -> Result<(), CliError> {
     let problems = diagnosis.count(Degree::Problem);
     if problems == 0 {
@@ -144,13 +144,11 @@ fn outcome(diagnosis: &Diagnosis, place: &str) -> Result<(), CliError> {
     let is_outside = |item: &&Item| matches!(item.name, "home" | "config");
     let is_mine = diagnosis.items.iter().filter(|item| item.degree == Degree::Problem).all(|item| is_outside(&item));
     let kind = if is_mine { Kind::User } else { Kind::Store };
-    let hint = match diagnosis.items.iter().any(|item| item.mend.is_some()) {
+    let hint = match diagnosis.items.iter().any(|item| item.fix.is_some()) {
         true => {
-            format!(
-                "`hermes doctor --fix{place}` mends what is marked with ⚒; the lines above tell what mends the rest"
-            )
+            format!("`hermes doctor --fix{place}` fixes what is marked with ⚒; for the rest see the → lines above")
         }
-        false => "the lines above tell what mends it".to_owned(),
+        false => "see the → lines above".to_owned(),
     };
     let verb = if problems == 1 { "needs" } else { "need" };
     Err(CliError::new(kind, format!("{} {verb} your attention", checks::plural(problems, "problems")), hint))

@@ -17,23 +17,23 @@ use hermes_store::StoreUrl;
 use hermes_terminal::shell::shell_word;
 use std::path::{Path, PathBuf};
 
-/// Deletes a conversation so that nothing of it is left in the store's files, and proves it by looking for it
+/// Erase a conversation for good from the store's files, and verify that no trace is left
 ///
-/// What is in the trash can be erased too. The search indexes are made anew and the file is rewritten, which needs it for itself: stop your agents
-/// first. Backups are named if they hold some of it, and left alone.
+/// Conversations in the trash can be erased too. The search indexes are rebuilt and the file is rewritten, which needs exclusive access: stop your
+/// agents first. Backups that still contain the conversation are listed and not changed.
 #[derive(clap::Args)]
 pub(crate) struct EraseArgs {
-    /// Its id, the start of its id, its title, @last, or the number of a row of the last list, such as @3
+    /// Session id, start of an id, title, @last, or @N for row N of the last list
     #[arg(value_name = "SESSION", required_unless_present = "finish")]
     session: Option<String>,
-    /// Does what is left, after something was erased while others had the file open, or when erasing was interrupted
+    /// Finish an erase that was interrupted, or that found the file in use
     #[arg(long, conflicts_with = "session")]
     finish: bool,
-    /// Does not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
-    /// Prints one JSON object
-    #[arg(long)]
+    /// Print one JSON object
+    #[arg(short, long)]
     json: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) async fn run(context: &Context, args: EraseArgs) -> Result<(), CliErr
     let (doomed, versions) = match meant(context, &*store, session).await {
         Err(error) if is_interrupted(&url) => {
             return Err(error.with_hint(format!(
-                "somebody was interrupted while they erased something; to end that, run: hermes sessions erase --finish{}",
+                "an earlier erase was interrupted; to finish it, run: hermes sessions erase --finish{}",
                 context.place()
             )));
         }
@@ -54,7 +54,7 @@ pub(crate) async fn run(context: &Context, args: EraseArgs) -> Result<(), CliErr
     let members: Vec<SessionId> = versions.members.iter().cloned().collect();
     let files = transcripts.as_ref().map_or(0, |transcripts| transcripts.everywhere(&members).len() as u64);
     let lines = shown::question(&doomed, &versions, files, &context.now, context.ui.width());
-    context.ui.consent(args.yes, lines, "Erase this for good?")?;
+    context.ui.consent(args.yes, lines, "Erase this conversation for good?")?;
     let erase_transcripts = || {
         let Some(all) = &transcripts else { return Removed::default() };
         let mut removed = Removed::default();
@@ -64,10 +64,10 @@ pub(crate) async fn run(context: &Context, args: EraseArgs) -> Result<(), CliErr
     };
     let (deleted, removed, erased) = match &url {
         StoreUrl::Sqlite(path) => {
-            // The file is read past SQLite in the end: nobody here may have it open then.
+            // At the end the file is read without SQLite, so this process must not have it open.
             drop(store);
             let mut removed = Removed::default();
-            // As soon as the rows are gone: all that follows takes long, and may be interrupted.
+            // Transcripts are removed as soon as the rows are gone: the rest takes long and may be interrupted.
             let erased = on_file(context, path, &versions, &mut || removed = erase_transcripts()).await?;
             (erased.deleted, removed, Some(erased))
         }
@@ -86,18 +86,20 @@ pub(crate) async fn run(context: &Context, args: EraseArgs) -> Result<(), CliErr
     let (id, title) = named(&doomed, &versions, session);
     let outcome = EraseOutcome { id, title, deleted, files: removed.files, erased, elsewhere };
     if args.json {
-        context.ui.json(&json::erase::erased(&outcome))?;
+        context.ui.json_done(&json::erase::erased(&outcome))?;
     } else {
-        context.ui.print(shown::erased(&outcome))?;
+        context.ui.print_done(shown::erased(&outcome))?;
     }
     for file in &outcome.elsewhere {
         let word = shell_word(&file.display().to_string());
-        context.ui.warn(&format!("{} holds some of it still", file.display()), &format!("remove it with: rm {word}"));
+        context
+            .ui
+            .warn(&format!("{} still contains some of it", file.display()), &format!("remove it with: rm {word}"));
     }
     proven(context, &outcome)
 }
 
-/// What a text means, in the store or in the trash: what the store has, as it is shown, and every version there is.
+/// Resolves a text in the store or in the trash. Returns previews of the live sessions, and all versions.
 async fn meant(
     context: &Context,
     store: &dyn Maintenance,
@@ -119,14 +121,14 @@ async fn meant(
     if versions.is_empty() { Err(StoreError::no_session(&id).into()) } else { Ok((doomed, versions)) }
 }
 
-/// What to call what was erased.
+/// Returns the id and title to report for the erased session.
 fn named(doomed: &[DeletePreview], versions: &Versions, asked: &str) -> (SessionId, Option<String>) {
     let live = doomed.first().map(|doomed| (doomed.id.clone(), doomed.title.clone()));
     let trashed = || versions.trashed.first().map(|entry| (entry.id.clone(), entry.title.clone()));
     live.or_else(trashed).unwrap_or_else(|| (SessionId::from_stored(asked), None))
 }
 
-/// Whether somebody was interrupted while they erased something.
+/// Returns whether an earlier erasure was interrupted.
 fn is_interrupted(url: &StoreUrl) -> bool {
     url.file().is_some_and(|path| matches!(erasing(path), Ok(Some(_))))
 }
@@ -138,14 +140,14 @@ async fn on_file(
     without_rows: &mut (dyn FnMut() + Send),
 ) -> Result<Erased, CliError> {
     let options = options(context)?;
-    let mut tell = telling(context);
-    let mut tell = |phase: ErasePhase| {
-        tell(phase);
+    let mut show_phase = show_phases(context);
+    let mut show_phase = |phase: ErasePhase| {
+        show_phase(phase);
         if phase == ErasePhase::Indexing {
             without_rows();
         }
     };
-    Ok(hermes_rescue::erase(path, versions, context.now.at, &options, &mut tell).await?)
+    Ok(hermes_rescue::erase(path, versions, context.now.at, &options, &mut show_phase).await?)
 }
 
 fn options(context: &Context) -> Result<SqliteOptions, CliError> {
@@ -153,21 +155,21 @@ fn options(context: &Context) -> Result<SqliteOptions, CliError> {
     Ok(SqliteOptions { wait: options.wait, synchronous: options.synchronous, ..SqliteOptions::default() })
 }
 
-/// Shows how far it is.
-fn telling(context: &Context) -> impl FnMut(ErasePhase) + Send {
+/// Returns a callback that shows the progress.
+fn show_phases(context: &Context) -> impl FnMut(ErasePhase) + Send {
     let bar = context.ui.progress();
     move |phase| {
         let what = match phase {
             ErasePhase::Deleting => "deleting",
-            ErasePhase::Indexing => "making the indexes anew",
+            ErasePhase::Indexing => "rebuilding the indexes",
             ErasePhase::Rewriting => "rewriting the file",
-            ErasePhase::Scanning => "looking for what is left",
+            ErasePhase::Scanning => "searching for remains",
         };
         bar.show(what, 0, 0);
     }
 }
 
-/// Does what is left after something was erased while others had the file open, or by somebody who was interrupted.
+/// Completes an erasure that was interrupted, or that ran while others had the file open.
 async fn finish(
     context: &Context,
     store: OpenStore,
@@ -176,7 +178,7 @@ async fn finish(
     json: bool,
 ) -> Result<(), CliError> {
     let StoreUrl::Sqlite(path) = url else {
-        let hint = "a server gives its room back by itself";
+        let hint = "a server reuses free space by itself";
         return Err(CliError::new(Kind::User, "only a file can be rewritten", hint));
     };
     let gone = missing(&*store, erasing(path)?.unwrap_or_default()).await;
@@ -184,30 +186,31 @@ async fn finish(
     let removed = transcripts.map_or_else(Removed::default, |all| all.erase(&gone));
     warnings::left_behind(context, &removed);
     let options = options(context)?;
-    let erased = finish_erasing(path, &options, &mut telling(context)).await?;
+    let erased = finish_erasing(path, &options, &mut show_phases(context)).await?;
     if json {
-        context.ui.json(&json::erase::finished(&erased, removed.files))?;
+        context.ui.json_done(&json::erase::finished(&erased, removed.files))?;
     } else if erased.is_clean() {
-        context.ui.print(shown::finished(removed.files))?;
+        context.ui.print_done(shown::finished(removed.files))?;
     }
     unproven(context, &erased)
 }
 
-/// The exit code: whether nothing is left.
+/// Returns the error that sets the exit code, unless nothing is left.
 fn proven(context: &Context, outcome: &EraseOutcome) -> Result<(), CliError> {
     let Some(erased) = &outcome.erased else {
-        let text = "its rows are gone from the tables, the index and the trash; single words of it may stay in the server's vocabulary";
-        context.ui.warn(text, "the server's log, its replicas and its backups are its operator's matter");
+        let text = "its rows were removed from the tables, the index and the trash; single words of it may stay in the server's vocabulary";
+        context.ui.warn(text, "the server's logs, replicas and backups may still contain it; ask its operator");
         return Ok(());
     };
     unproven(context, erased)
 }
 
-/// The same for a file.
+/// Returns that error for a file.
 fn unproven(context: &Context, erased: &Erased) -> Result<(), CliError> {
     if !erased.tables_left.is_empty() {
         let text = format!("some of it is left in the agent's tables: {}", erased.tables_left.join(", "));
-        let hint = "nothing tells which conversation those rows belong to; look at them with sqlite3 and delete them there, while no agent runs";
+        let hint =
+            "those rows do not name their conversation; find and delete them with sqlite3 while no agent is running";
         return Err(CliError::new(Kind::User, text, hint));
     }
     if erased.rewritten == Rewritten::Done && !erased.is_clean() {
@@ -229,12 +232,12 @@ fn unfinished(context: &Context, rewritten: Rewritten) -> Result<(), CliError> {
         Rewritten::Done => Ok(()),
         Rewritten::InUse => {
             let text =
-                "another program has the store open: some of it may be left in the file's free room and in its log";
+                "another program has the store open: some of it may be left in free pages of the file and in its WAL";
             Err(CliError::new(Kind::User, text, hint("stop your agents")))
         }
         Rewritten::NoRoom => {
-            let text = "the disk has no room to rewrite the file: some of it may be left in its free room";
-            Err(CliError::new(Kind::User, text, hint("free as much room as the store takes")))
+            let text = "there is not enough disk space to rewrite the file: some of it may be left in its free pages";
+            Err(CliError::new(Kind::User, text, hint("free as much disk space as the store takes")))
         }
     }
 }

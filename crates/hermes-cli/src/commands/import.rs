@@ -15,19 +15,20 @@ use std::path::PathBuf;
 /// How many findings a person is shown.
 const SHOWN: usize = 20;
 
-/// Reads sessions from files that `export` wrote, here or in the Python agent
+/// Import sessions from files written by `export` of hermes or of the Python agent
 ///
-/// What is there already is skipped, so that an import can be run again. A session that is there with other content stays as it is. The store is made if there is none.
+/// Sessions that exist already are skipped, so an import can be repeated. An existing session with different content is not changed. The store is
+/// created if there is none.
 #[derive(clap::Args)]
 pub(crate) struct ImportArgs {
-    /// The files to read, or - for stdin
+    /// Files to read, or - for stdin
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Only tells what would happen
+    /// Only report what would be imported
     #[arg(long)]
     dry_run: bool,
-    /// Prints one JSON object
-    #[arg(long)]
+    /// Print one JSON object
+    #[arg(short, long)]
     json: bool,
 }
 
@@ -51,14 +52,15 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Result<(), CliEr
     if args.json {
         context.ui.json(&json::changes::imported(&imported))?;
     } else {
-        tell(context, &imported);
+        print_findings(context, &imported);
         store.report();
-        context.ui.print(changes::imported(&imported))?;
+        let lines = changes::imported(&imported);
+        if args.dry_run { context.ui.print(lines)? } else { context.ui.print_done(lines)? }
     }
     if let Some(signal) = stop.asked() {
         let place = input.last();
         let text = format!("stopped after line {} of {}", place.line, place.file);
-        return Err(CliError::stopped(signal, text, "run it again: what is there already is skipped"));
+        return Err(CliError::stopped(signal, text, "run it again; existing sessions are skipped"));
     }
     complete(&imported, &args.files)
 }
@@ -75,12 +77,12 @@ async fn open(context: &Context, is_rehearsal: bool) -> Result<OpenStore, CliErr
     let mut store = store.reporting_when_closed(&context.ui);
     store.report();
     if target.is_new {
-        context.ui.note(&format!("there was no session store, so a new one was made: {url}"));
+        context.ui.note(&format!("there was no session store; created a new one: {url}"));
     }
     Ok(store)
 }
 
-fn tell(context: &Context, imported: &Imported) {
+fn print_findings(context: &Context, imported: &Imported) {
     for (place, finding) in imported.findings().take(SHOWN) {
         let whose = finding.session.as_ref().map_or_else(String::new, |id| format!("session {id}: "));
         context.ui.finding(&format!("{}:{}", place.file, place.line), &format!("{whose}{}", finding.what));
@@ -111,15 +113,15 @@ fn complete(imported: &Imported, files: &[PathBuf]) -> Result<(), CliError> {
     };
     let text = format!("{} {verb}", checks::plural(refused, "lines"));
     let hint = match (report.conflicts, imported.is_rehearsal) {
-        (0, true) => "the others would be; see above which and why",
-        (0, false) => "the others are there; mend these lines and import them again",
-        _ => "a session that is there stays as it is; delete it first to have the one of the file",
+        (0, true) => "the others would be imported; the reasons are above",
+        (0, false) => "the others were imported; fix these lines and import them again",
+        _ => "existing sessions are not changed; to import one of these, delete the existing one first",
     };
     Err(CliError::new(Kind::User, text, hint))
 }
 
 fn failed(error: ImportError, input: &Input) -> CliError {
-    let again = "what was imported stays; run it again: what is there already is skipped";
+    let again = "imported sessions stay; run it again, existing sessions are skipped";
     match error {
         ImportError::Read { line, source } => {
             let place = input.place(line);

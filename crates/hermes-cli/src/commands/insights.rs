@@ -12,32 +12,32 @@ use hermes_terminal::figures::size;
 use hermes_terminal::time::Now;
 use std::path::PathBuf;
 
-/// A hundred years.
+/// A hundred years, in days.
 const MAX_DAYS: u32 = 36_500;
 const DAY: f64 = 86_400.0;
 
-/// Tells how the agent was used: conversations, models, cost, tools, skills, and when
+/// Show usage statistics: conversations, models, cost, tools, skills and times of day
 #[derive(clap::Args)]
 pub(crate) struct InsightsArgs {
-    /// Only what started in the last N days
+    /// Only conversations started in the last N days
     #[arg(long, value_name = "N", default_value_t = 30, allow_negative_numbers = true)]
     days: i64,
-    /// Only conversations from this source, such as cli or telegram; those of tools count only if tool is asked for
+    /// Only conversations from this source, such as cli or telegram; those of tools are counted only with --source tool
     #[arg(long, value_name = "SOURCE")]
     source: Option<String>,
-    /// Prints one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Writes a page with charts to this file, to be opened in a browser; - is stdout
+    /// Write an HTML page with charts to FILE, or - for stdout
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     html: Option<PathBuf>,
-    /// Overwrites a file without asking
+    /// Overwrite an existing file without asking
     #[arg(short, long, requires = "html")]
     yes: bool,
 }
 
 impl InsightsArgs {
-    /// How many days, and what to ask the store for.
+    /// Returns the number of days and the request to the store.
     fn request(&self, now: &Now) -> Result<(u32, InsightsRequest), Invalid> {
         let days = u32::try_from(self.days).ok().filter(|days| (1..=MAX_DAYS).contains(days)).ok_or_else(|| {
             Invalid::new("--days", format!("{} is out of range", self.days), "give 1 to 36500, such as 7 or 365")
@@ -52,12 +52,12 @@ impl InsightsArgs {
 pub(crate) async fn run(context: &Context, args: InsightsArgs) -> Result<(), CliError> {
     let (days, request) = args.request(&context.now).map_err(CliError::usage)?;
     let Opened { store, url, .. } = context.open_for_reading().await?;
-    // Nobody waits for an answer that there is no place for.
+    // Checks the target first, so that nobody waits for a report that can't be written.
     let is_stdout = args.html.as_ref().is_some_and(|file| file.as_os_str() == "-");
     let file = args.html.as_ref().filter(|_| !is_stdout);
     let target = file.map(|file| Target::of(file, &url)).transpose()?;
     if let Some(target) = target.as_ref().filter(|target| target.is_there()) {
-        let question = format!("{} is there already. Overwrite it?", target.path().display());
+        let question = format!("{} already exists. Overwrite it?", target.path().display());
         context.ui.consent(args.yes, Vec::new(), &question)?;
     }
     let told = store.insights(&request).await?;
@@ -73,7 +73,7 @@ pub(crate) async fn run(context: &Context, args: InsightsArgs) -> Result<(), Cli
     let mut draft = Draft::new(&target)?;
     draft.write(&page(&report))?;
     let bytes = draft.finish()?;
-    context.ui.print([Line::plain_text(format!("Wrote {} ({}).", target.path().display(), size(bytes)))])
+    context.ui.print_done([Line::plain_text(format!("Wrote {} ({}).", target.path().display(), size(bytes)))])
 }
 
 #[cfg(test)]

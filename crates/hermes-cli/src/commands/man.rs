@@ -1,30 +1,35 @@
-//! `hermes man`: the manual, made of the same types that arguments are read with.
+//! `hermes man`: the manual, generated from the types that parse the arguments.
 
 mod markdown;
 
-use crate::args::Args;
+use crate::args;
 use crate::context::Context;
 use crate::error::{CliError, Kind};
-use clap::{Command, CommandFactory as _};
+use crate::program;
+use clap::Command;
+use hermes_session::quoted;
+use hermes_terminal::{Line, Visible, show_manual};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-/// Prints the manual page of a command, or writes all of them into a folder
+/// Show the manual page of a command, or write all pages to a folder
 ///
-/// To read one: hermes man sessions list | man -l -. To install them: hermes man --into ~/.local/share/man/man1
+/// At a terminal the page is shown with `man`, or as plain text in $PAGER if there is no `man`. In a pipe it is printed as roff. To install the pages:
+/// hermes man --into ~/.local/share/man/man1
 #[derive(clap::Args)]
 pub(crate) struct ManArgs {
-    /// The command, such as sessions list; hermes itself without one
+    /// Command, such as sessions list or sessions-list [default: hermes itself]
     #[arg(value_name = "COMMAND", conflicts_with = "into")]
     command: Vec<String>,
-    /// Writes the page of every command into this folder, as hermes-sessions-list.1
+    /// Write the page of every command to this folder, as hermes-sessions-list.1
     #[arg(long, value_name = "DIR")]
     into: Option<PathBuf>,
-    /// As Markdown, not for man
+    /// Print Markdown instead of roff
     #[arg(long)]
     markdown: bool,
 }
 
-/// A page, by the words of its command.
+/// A page, with the words of its command.
 struct Page {
     words: Vec<String>,
     command: Command,
@@ -34,11 +39,10 @@ pub(crate) fn run(context: &Context, args: &ManArgs) -> Result<(), CliError> {
     let pages = pages();
     let text = |page: &Page| if args.markdown { Ok(markdown::page(&page.words, &page.command)) } else { roff(page) };
     let Some(folder) = &args.into else {
-        let page = pages.iter().find(|page| page.words[1..] == args.command).ok_or_else(|| {
-            let typed = args.command.join(" ");
-            CliError::new(Kind::User, format!("no command is called {typed}"), "hermes help lists all of them")
-        })?;
-        return context.ui.script(&text(page)?);
+        let page = find(&pages, &args.command)?;
+        let text = text(page)?;
+        let is_read = std::io::stdout().is_terminal() && !args.markdown;
+        return if is_read { show(context, page, &text) } else { context.ui.script(&text) };
     };
     let extension = if args.markdown { "md" } else { "1" };
     std::fs::create_dir_all(folder).map_err(|error| refused(folder, &error))?;
@@ -50,13 +54,38 @@ pub(crate) fn run(context: &Context, args: &ManArgs) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Returns the page of a command, given by its words or by the name of its page: `sessions list`, `sessions-list` or
+/// `hermes-sessions-list`. A command that is also known without `sessions` has the page of the whole command.
+fn find<'a>(pages: &'a [Page], typed: &[String]) -> Result<&'a Page, CliError> {
+    let typed_name = typed.join("-");
+    let whole = args::command();
+    let short = whole.find_subcommand(&typed_name).filter(|command| command.is_hide_set());
+    let name = short.map_or(typed_name, |command| format!("sessions-{}", command.get_name()));
+    let is_named = |page: &&Page| page.words[1..].join("-") == name || page.words.join("-") == name;
+    pages.iter().find(is_named).ok_or_else(|| {
+        let text = format!("no command is called {}", quoted(&typed.join(" ")));
+        CliError::new(Kind::User, text, "`hermes help` lists all of them")
+    })
+}
+
+/// Shows a page at a terminal: with `man`, or its help text in the pager.
+fn show(context: &Context, page: &Page, roff: &str) -> Result<(), CliError> {
+    if show_manual(roff) {
+        return Ok(());
+    }
+    let help = page.command.clone().bin_name(page.words.join(" ")).render_long_help().to_string();
+    let mut output = context.paged();
+    output.lines(Visible::lines(help.trim_end()).into_iter().map(Line::plain_text))?;
+    Ok(output.finish()?)
+}
+
 fn refused(path: &Path, error: &std::io::Error) -> CliError {
     CliError::new(Kind::User, format!("{} can't be written: {error}", path.display()), "choose another folder")
 }
 
-/// Every command that is not hidden, those above before those below.
+/// Returns every visible command, parents before children.
 fn pages() -> Vec<Page> {
-    let mut whole = Args::command().disable_help_subcommand(true);
+    let mut whole = args::command().disable_help_subcommand(true);
     whole.build();
     let mut pages = Vec::new();
     let mut open = vec![Page { words: vec![whole.get_name().to_owned()], command: whole }];
@@ -78,7 +107,10 @@ fn pages() -> Vec<Page> {
 fn roff(page: &Page) -> Result<String, CliError> {
     let mut out = Vec::new();
     let name = page.words.join("-");
-    let man = clap_mangen::Man::new(page.command.clone()).title(name.to_uppercase()).source("hermes").manual("hermes");
+    let man = clap_mangen::Man::new(page.command.clone())
+        .title(name.to_uppercase())
+        .source(program::name())
+        .manual(program::name());
     man.render(&mut out).map_err(CliError::output)?;
     Ok(String::from_utf8_lossy(&out).into_owned())
 }

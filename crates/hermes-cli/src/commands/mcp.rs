@@ -6,49 +6,53 @@ use crate::clock;
 use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
 use crate::serving::{ServerStop, stdin};
+use crate::stop::is_interrupted;
 use hermes_config::env;
 use hermes_mcp::{Options, Server, Whose, new_token, serve_http, serve_stdio};
-use hermes_session::{Invalid, Scope, Source};
+use hermes_session::{Invalid, Scope, Source, quoted};
+use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// The shortest token that is taken from the environment.
+/// The number of the signal that Ctrl-C sends.
+const SIGINT: u8 = 2;
+/// Minimum length of a token from the environment.
 const SHORTEST: usize = 16;
 
-/// Serves past conversations to agents by the Model Context Protocol, on stdin and stdout or over HTTP
+/// Serve past conversations to agents over the Model Context Protocol (MCP), on stdin and stdout or over HTTP
 ///
-/// Whose conversations are served has to be said; no client gets more. Clients only read, unless --write is given.
+/// One of --all, --source, --user and --chat is required; clients see no other conversations. Clients can only read, unless --write is given.
 #[derive(clap::Args, Debug, Default)]
 #[command(group(clap::ArgGroup::new("scope").required(true).multiple(true).args(["all", "source", "user", "chat"])))]
 pub(crate) struct McpArgs {
-    /// Everybody's conversations
+    /// Serve all conversations
     #[arg(long, conflicts_with_all = ["source", "user", "chat"])]
     all: bool,
     /// Only conversations from this source, such as cli or telegram
     #[arg(long, value_name = "SOURCE")]
     source: Option<String>,
-    /// Only conversations of this user; with --source, of the user whom that platform calls so
+    /// Only conversations of this user; with --source, of the user with this id on that platform
     #[arg(long, value_name = "USER")]
     user: Option<String>,
-    /// Only conversations of this chat: the ones that its topics and the gateway lead to
+    /// Only conversations of this chat, including its topics and those that the gateway routes there
     #[arg(long, value_name = "PLATFORM:CHAT", conflicts_with_all = ["source", "user"])]
     chat: Option<String>,
-    /// Lets clients rename conversations and add notes to them
+    /// Allow clients to rename conversations and add notes
     #[arg(long)]
     write: bool,
-    /// Serves over HTTP on this machine instead; the token is $HERMES_MCP_TOKEN, or a new one that is shown
+    /// Serve over HTTP on this machine; the token is $HERMES_MCP_TOKEN, or a new one that is printed
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:8765")]
     http: Option<String>,
 }
 
 impl McpArgs {
-    /// The scope that was asked for, or the chat.
+    /// Returns the requested scope, or the chat.
     fn whose(&self) -> Result<Asked, Invalid> {
         let source = self.source.as_deref().map(Source::parse).transpose()?;
         if let Some(chat) = &self.chat {
-            let odd = || Invalid::new("--chat", format!("{chat:?} is no chat"), "give telegram:123456");
+            let odd = || Invalid::new("--chat", format!("{} is not a chat", quoted(chat)), "give telegram:123456");
             let (platform, id) = chat.split_once(':').filter(|(_, id)| !id.is_empty()).ok_or_else(odd)?;
             return Ok(Asked::Chat(Source::parse(platform)?, id.to_owned()));
         }
@@ -59,12 +63,12 @@ impl McpArgs {
         }))
     }
 
-    /// Where to listen, if that is asked for: never where others than this machine could come.
+    /// Returns the address to listen on, if one was requested. Addresses that other machines can reach are refused.
     fn address(&self) -> Result<Option<SocketAddr>, Invalid> {
         let Some(text) = &self.http else { return Ok(None) };
         let hint = "give an address of this machine: 127.0.0.1:8765, [::1]:8765, or 127.0.0.1:0 for a free port";
         let address: SocketAddr =
-            text.parse().map_err(|_| Invalid::new("--http", format!("{text:?} is no address"), hint))?;
+            text.parse().map_err(|_| Invalid::new("--http", format!("{} is not an address", quoted(text)), hint))?;
         if !address.ip().is_loopback() {
             return Err(Invalid::new("--http", format!("{address} can be reached from other machines"), hint));
         }
@@ -103,9 +107,21 @@ pub(crate) async fn run(context: &Context, args: McpArgs) -> Result<(), CliError
     });
     let stop = ServerStop::watch().map_err(CliError::output)?;
     match address {
+        None if std::io::stdin().is_terminal() => at_terminal(context, server, stop).await,
         None => serve_stdio(server, stdin(), tokio::io::stdout(), stop.asked()).await.map_err(CliError::output),
         Some(address) => over_http(context, server, address, stop).await,
     }
+}
+
+/// Serves a person at a terminal: prints what is served, and ends on Ctrl-C.
+async fn at_terminal(context: &Context, server: Server, stop: ServerStop) -> Result<(), CliError> {
+    context.ui.note("serving past conversations over MCP (JSON lines on stdin and stdout); Ctrl-C or Ctrl-D ends it");
+    serve_stdio(server, stdin(), tokio::io::stdout(), stop.asked_at_terminal()).await.map_err(CliError::output)?;
+    if is_interrupted() {
+        let hint = "MCP clients start this command themselves: see docs/mcp.md for their configuration";
+        return Err(CliError::stopped(SIGINT, "interrupted", hint));
+    }
+    Ok(())
 }
 
 async fn over_http(context: &Context, server: Server, address: SocketAddr, stop: ServerStop) -> Result<(), CliError> {

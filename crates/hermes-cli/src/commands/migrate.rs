@@ -11,31 +11,31 @@ use hermes_store::StoreUrl;
 use hermes_terminal::Progress as Bar;
 use std::ops::ControlFlow;
 
-/// How many sessions that differ are printed.
+/// Maximum number of differing sessions printed.
 const SHOWN: usize = 20;
 
-/// Copies everything from one store to another, of whatever kind, and proves that it is there. The first one is only read
+/// Copy everything from one store to another, of any kind, and verify the copy; the source is only read
 #[derive(clap::Args)]
 pub(crate) struct MigrateArgs {
-    /// The store to be read: a URL, a path, `config` for the configured one, or `env:NAME` for what a variable holds
+    /// Store to read: a URL, a path, `config` for the configured store, or `env:NAME` for the value of a variable
     #[arg(long, value_name = "URL")]
     from: String,
-    /// The store to be filled, named in the same ways; a file that is not there is made
+    /// Store to write, in the same forms; a missing file is created
     #[arg(long, value_name = "URL")]
     to: String,
-    /// Only tells what would happen
+    /// Only report what would be copied
     #[arg(long)]
     dry_run: bool,
-    /// Goes on where a migration that was stopped or killed had come to
+    /// Continue an interrupted migration
     #[arg(long)]
     resume: bool,
-    /// Also fills a store that holds other sessions; what is there stays as it is
+    /// Copy into a store that already has sessions; existing sessions are not changed
     #[arg(long)]
     merge: bool,
-    /// How many messages are handed over at once
+    /// Copy N messages at a time
     #[arg(long, value_name = "N", default_value_t = BATCH, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     batch: u32,
-    /// Prints one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -62,7 +62,7 @@ pub(crate) async fn run(context: &Context, args: MigrateArgs) -> Result<(), CliE
     outcome_of(&migrated)
 }
 
-/// Shows a bar for each phase and prints notes; stops the migration on a signal.
+/// Shows a bar for each phase, prints notes, and stops the migration on a signal.
 struct Bars<'a> {
     context: &'a Context,
     stop: &'a Stop,
@@ -74,17 +74,17 @@ impl Bars<'_> {
         match event {
             MigrateEvent::Transfer(progress) => {
                 let what = match progress.phase {
-                    Phase::Looking => "looking at the target",
+                    Phase::Looking => "reading the target",
                     Phase::Copying => "copying",
                     Phase::Linking => "linking",
-                    Phase::Proving => "proving",
-                    Phase::Searching => "searching both",
+                    Phase::Proving => "comparing",
+                    Phase::Searching => "comparing searches",
                 };
                 self.bar(what, progress.done, progress.total);
             }
             MigrateEvent::Indexing => self.bar("indexing", 0, 0),
             MigrateEvent::CatchingUp => {
-                self.note("the source changed while it was copied; what came since is copied now");
+                self.note("the source changed while it was copied; copying what is new");
             }
             MigrateEvent::Notice(notice) => self.note(&notice),
         }
@@ -99,7 +99,7 @@ impl Bars<'_> {
 
     fn bar(&mut self, what: &'static str, done: u64, total: u64) {
         if self.bar.as_ref().is_none_or(|(shown, _)| *shown != what) {
-            // The old one goes before the new one comes.
+            // The old bar is removed before the new one is drawn.
             self.bar = None;
             self.bar = Some((what, self.context.ui.progress()));
         }
@@ -118,13 +118,13 @@ fn failed(error: MigrateError, stop: &Stop, to: &StoreUrl) -> CliError {
         }
         MigrateError::Open(error) => error.into(),
         MigrateError::StoppedIndexing => {
-            let hint = "everything is copied; run it again to have it proven";
+            let hint = "everything is copied; run it again to compare the copy with its source";
             CliError::stopped(signal(), error.to_string(), hint)
         }
         MigrateError::Transfer(TransferError::Stopped) => CliError::stopped(
             signal(),
-            "stopped before everything was copied and proven",
-            "what was copied stays; the same command with --resume goes on from there",
+            "stopped before everything was copied and compared",
+            "what was copied stays; run the same command with --resume to continue",
         ),
         MigrateError::Transfer(TransferError::OtherData { count, example }) => CliError::new(
             Kind::User,
@@ -132,12 +132,12 @@ fn failed(error: MigrateError, stop: &Stop, to: &StoreUrl) -> CliError {
                 "{to} holds {} that the source does not have, such as {example}",
                 checks::plural(count, "sessions")
             ),
-            "give a store that is empty, or --merge to add to what is there; --dry-run --merge tells what would happen",
+            "use an empty store, or pass --merge to add to this one; --dry-run --merge shows what would happen",
         ),
         MigrateError::Transfer(TransferError::OtherSource { from }) => CliError::new(
             Kind::User,
-            format!("the migration to {to} that was not finished came from {from}"),
-            "give that as --from to go on with it, or leave --resume out to begin anew",
+            format!("the unfinished migration to {to} came from {from}"),
+            "pass that as --from to continue it, or leave out --resume to start again",
         ),
         MigrateError::Transfer(TransferError::Store(error)) => error.into(),
     }
@@ -147,17 +147,17 @@ fn missing(messages: u64) -> String {
     format!("{} {}", checks::plural(messages, "messages"), if messages == 1 { "was" } else { "were" })
 }
 
-/// Returns the error that gives the exit code, unless everything is there and the same.
+/// Returns the error that sets the exit code, unless everything was copied and is equal.
 fn outcome_of(migrated: &Migrated) -> Result<(), CliError> {
     let report = &migrated.report;
     if let Some(proof) = migrated.proof.as_ref().filter(|proof| !proof.holds()) {
         let is_behind = proof.found.iter().all(|mismatch| mismatch.is_behind);
         let hint = match proof.mismatches > 0 && is_behind {
-            true => "the source goes on changing: stop the agents that use it, then run it again",
-            false => "the target is not what the source is: do not use it before you know why",
+            true => "the source keeps changing: stop the agents that use it, then run it again",
+            false => "the target differs from the source: do not use it before you know why",
         };
         let text = match proof.mismatches {
-            0 => "the two stores do not find the same messages".to_owned(),
+            0 => "searches in searches in the two stores do not find the same messages".to_owned(),
             1 => "1 session is not the same in both stores".to_owned(),
             many => format!("{} sessions are not the same in both stores", checks::number(many)),
         };
@@ -174,13 +174,13 @@ fn outcome_of(migrated: &Migrated) -> Result<(), CliError> {
     if conflicts > 0 {
         let verb = if conflicts == 1 { "is" } else { "are" };
         let text = format!("{} {verb} in the target with other content", checks::plural(conflicts, "sessions"));
-        let hint = "what is there stays as it is; delete it there, then run it again, to have the one of the source";
+        let hint = "existing sessions are not changed; to copy them from the source, delete them in the target and run it again";
         return Err(CliError::new(Kind::User, text, hint));
     }
     let lost = report.findings.iter().filter(|finding| finding.kind == FindingKind::Unreadable).count();
     if lost > 0 {
-        let text = format!("{} of the source could not be carried", checks::plural(report.unreadable, "rows"));
-        return Err(CliError::new(Kind::User, text, "everything else is there; see above which rows and why"));
+        let text = format!("{} of the source could not be copied", checks::plural(report.unreadable, "rows"));
+        return Err(CliError::new(Kind::User, text, "everything else was copied; the rows and reasons are above"));
     }
     Ok(())
 }

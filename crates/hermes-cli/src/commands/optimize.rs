@@ -7,14 +7,14 @@ use crate::stop::Stop;
 use crate::ui::{checks, json};
 use hermes_session::{Maintenance, Optimizing};
 
-/// Makes the store smaller and its writers quicker, while agents go on writing
+/// Reduce the size of the store and speed up writes; agents can keep writing
 #[derive(clap::Args)]
 pub(crate) struct OptimizeArgs {
-    /// Makes the search indexes anew, also if nothing seems to be wrong with them
+    /// Rebuild the search indexes even if they look healthy
     #[arg(long)]
     rebuild: bool,
-    /// Prints one JSON object
-    #[arg(long)]
+    /// Print one JSON object
+    #[arg(short, long)]
     json: bool,
 }
 
@@ -26,26 +26,26 @@ pub(crate) async fn run(context: &Context, args: OptimizeArgs) -> Result<(), Cli
     }
     let stop = Stop::watch();
     optimize(context, &*store, &stop).await?;
-    // What was given back so far shows in the file only when nobody has it open any more; so we close it too.
+    // Freed space leaves the file only when nobody has it open, so this process closes it too.
     drop(store);
-    let shrunk = context.ui.wait("giving room back to the disk", hermes_store::shrink(&url)).await?;
+    let shrunk = context.ui.wait("returning free space to the disk", hermes_store::shrink(&url)).await?;
     let after = context.open_quietly(&url, Access::Read).await?.status().await?;
     let optimized = Optimized { before, after, shrunk };
     if args.json {
         context.ui.json(&json::optimized(&optimized))
     } else {
-        context.ui.print(checks::optimized(&optimized))
+        context.ui.print_done(checks::optimized(&optimized))
     }
 }
 
-/// Does it step by step, until nothing is left to do.
+/// Optimizes step by step, until nothing is left to do.
 async fn optimize(context: &Context, store: &dyn Maintenance, stop: &Stop) -> Result<(), CliError> {
     let bar = context.ui.progress();
     loop {
         stopped(stop, "new indexes were built")?;
         match store.optimize().await? {
             Optimizing::Building { done, total } => bar.show("building indexes", done, total),
-            Optimizing::Clearing => bar.show("clearing the old ones away", 0, 0),
+            Optimizing::Clearing => bar.show("removing old indexes", 0, 0),
             Optimizing::Done => break,
         }
     }
@@ -56,10 +56,10 @@ async fn optimize(context: &Context, store: &dyn Maintenance, stop: &Stop) -> Re
     Ok(())
 }
 
-/// Ends the work between two steps if somebody asked for it.
+/// Returns an error between two steps if a signal asked to stop.
 fn stopped(stop: &Stop, before: &str) -> Result<(), CliError> {
     stop.asked().map_or(Ok(()), |signal| {
-        let hint = "the store can be used as it is; optimize goes on from here when it is run again";
+        let hint = "the store can be used as it is; run optimize again to continue";
         Err(CliError::stopped(signal, format!("stopped before {before}"), hint))
     })
 }

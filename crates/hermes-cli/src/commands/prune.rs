@@ -8,29 +8,36 @@ use crate::ui::{changes, json};
 use crate::warnings;
 use hermes_app::retention::{PruneReport, prune};
 use hermes_session::retention::{Candidate, Plan, Pruned, RetentionPolicy, plan_all};
-use hermes_session::{Invalid, Maintenance, Source, StoreError};
+use hermes_session::{
+    Invalid, ListRequest, MAX_PAGE, Maintenance, Order, PageRequest, SessionFilter, SessionId, Source, StoreError,
+    View, quoted,
+};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// Deletes conversations in which nothing happened for long
+/// Candidates whose previews are read at once.
+const CANDIDATES_AT_ONCE: usize = 500;
+
+/// Delete old conversations for good (not to the trash)
 ///
-/// A conversation goes as a whole, and only if all its sessions have ended. Its age is the time since the last message in any of them. One that
-/// is pinned stays.
+/// Whole conversations are deleted, and only if all their sessions have ended. Their age is the time since the last message in any of the
+/// sessions. Pinned conversations are kept.
 #[derive(clap::Args)]
 pub(crate) struct PruneArgs {
-    /// Without activity for so long: 90, 90d, 12w or 36h [default: sessions.retention_days, which is 90]
+    /// Only conversations without activity for this long: 90, 90d, 12w or 36h [default: sessions.retention_days, which is 90]
     #[arg(long, value_name = "DAYS", allow_hyphen_values = true)]
     older_than: Option<String>,
-    /// Only of this source, such as cron
-    #[arg(long, value_name = "SOURCE")]
+    /// Only conversations from this source, such as cron
+    #[arg(short, long, value_name = "SOURCE")]
     source: Option<String>,
-    /// Only tells what would go
+    /// Only list what would be deleted
     #[arg(long)]
     dry_run: bool,
-    /// Does not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
-    /// Prints one JSON object
-    #[arg(long)]
+    /// Print one JSON object
+    #[arg(short, long)]
     json: bool,
 }
 
@@ -41,7 +48,7 @@ impl PruneArgs {
     }
 }
 
-/// A time as days: a number alone is days.
+/// Parses a duration as days. A number without a unit is days.
 fn days(text: &str) -> Result<f64, Invalid> {
     let wrong =
         |why: String| Invalid::new("--older-than", why, "give days such as 90 or 90d, or 12w for weeks, 36h for hours");
@@ -54,14 +61,17 @@ fn days(text: &str) -> Result<f64, Invalid> {
         'h' => 1.0 / 24.0,
         'd' => 1.0,
         'w' => 7.0,
-        _ => return Err(wrong(format!("{text:?} is no number of days"))),
+        _ => return Err(wrong(format!("{} is not a number of days", quoted(text)))),
     };
     if digits.starts_with('-') && digits.parse::<f64>().is_ok() {
-        return Err(wrong(format!("{text:?} is negative")));
+        return Err(wrong(format!("{} is negative", quoted(text))));
     }
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let count: f64 =
-        digits.parse().ok().filter(|_| is_number).ok_or_else(|| wrong(format!("{text:?} is no number of days")))?;
+    let count: f64 = digits
+        .parse()
+        .ok()
+        .filter(|_| is_number)
+        .ok_or_else(|| wrong(format!("{} is not a number of days", quoted(text))))?;
     Ok(count * per_day)
 }
 
@@ -69,20 +79,21 @@ pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliErr
     let policy = args.policy(context.settings()?.sessions.retention_days.value).map_err(CliError::usage)?;
     let opened = if args.dry_run { context.open_for_reading().await? } else { context.open_for_writing().await? };
     let (store, transcripts) = (&opened.store, opened.transcripts());
-    let Plan { candidates, pinned } = plan_all(&**store, &policy, context.now.at).await?;
+    let Plan { candidates, pinned, not_ended } = plan_all(&**store, &policy, context.now.at).await?;
     let rows = rows(&**store, &candidates).await?;
     if args.dry_run {
         return match args.json {
             true => context.ui.json(&json::changes::prune_plan(&rows, pinned)),
             false => {
-                let lines = changes::prune_plan(&rows, &context.now, context.ui.width());
-                context.ui.print(lines.into_iter().chain(changes::pinned(pinned)))
+                let lines = changes::prune_plan(&rows, &context.now, context.ui.table_width());
+                let kept = changes::pinned(pinned).into_iter().chain(changes::not_ended(not_ended, candidates.len()));
+                context.ui.print(lines.into_iter().chain(kept))
             }
         };
     }
     if !candidates.is_empty() {
         let about = changes::prune_question(&rows, &context.now, context.ui.width());
-        context.ui.consent(args.yes, about, &format!("Delete {}?", changes::conversations(rows.len() as u64)))?;
+        context.ui.consent(args.yes, about, &changes::prune_asked(rows.len() as u64, policy.older_than()))?;
     }
     let stop = Stop::watch();
     let (bar, total) = (context.ui.progress(), candidates.len() as u64);
@@ -95,9 +106,10 @@ pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliErr
     drop(bar);
     warnings::left_behind(context, &removed);
     if args.json {
-        context.ui.json(&json::changes::pruned(&pruned, removed.files, pinned))?;
+        context.ui.json_done(&json::changes::pruned(&pruned, removed.files, pinned))?;
     } else {
-        context.ui.print(changes::pruned(&pruned, removed.files).into_iter().chain(changes::pinned(pinned)))?;
+        let kept = changes::pinned(pinned).into_iter().chain(changes::not_ended(not_ended, candidates.len()));
+        context.ui.print_done(changes::pruned(&pruned, removed.files).into_iter().chain(kept))?;
     }
     match stop.asked() {
         Some(signal) if pruned.looked_at < candidates.len() as u64 => Err(stopped(signal, &pruned, &candidates)),
@@ -105,11 +117,12 @@ pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliErr
     }
 }
 
-/// What a person is told of each conversation that may go.
+/// Returns a row for each conversation that pruning would delete.
 async fn rows(store: &dyn Maintenance, candidates: &[Candidate]) -> Result<Vec<PruneRow>, StoreError> {
     let mut rows = Vec::with_capacity(candidates.len());
+    let previews = previews(store, candidates).await?;
     for candidate in candidates {
-        // One that goes meanwhile, or can't be read, is told by its id alone.
+        // A session that is deleted in the meantime, or can't be read, is shown by its id alone.
         let tip = match candidate.members.len() {
             1 => candidate.conversation.clone(),
             _ => match store.lineage(&candidate.conversation).await {
@@ -124,7 +137,9 @@ async fn rows(store: &dyn Maintenance, candidates: &[Candidate]) -> Result<Vec<P
             tracing::debug!(session = ?tip.as_str(), error = error.kind(), "candidate not read");
             None
         });
+        let preview = [&candidate.conversation, &tip].iter().find_map(|id| previews.get(*id)).cloned();
         rows.push(PruneRow {
+            preview: preview.unwrap_or_default(),
             source: session.as_ref().map(|session| session.source.to_string()).unwrap_or_default(),
             title: session.and_then(|session| session.title),
             id: tip,
@@ -134,12 +149,41 @@ async fn rows(store: &dyn Maintenance, candidates: &[Candidate]) -> Result<Vec<P
     Ok(rows)
 }
 
+/// Returns the previews of the sessions of conversations, as far as they have one.
+async fn previews(
+    store: &dyn Maintenance,
+    candidates: &[Candidate],
+) -> Result<BTreeMap<SessionId, String>, StoreError> {
+    let mut previews = BTreeMap::new();
+    for some in candidates.chunks(CANDIDATES_AT_ONCE) {
+        let ids = some.iter().map(|candidate| candidate.conversation.clone()).collect();
+        let mut request = ListRequest {
+            // A list of conversations would leave out archived ones.
+            view: View::Sessions,
+            filter: SessionFilter { conversations: Some(ids), ..SessionFilter::default() },
+            order: Order::Id,
+            page: PageRequest::first(MAX_PAGE),
+            after: None,
+        };
+        loop {
+            let page = store.list(&request).await?;
+            let with_preview = page.rows.into_iter().filter(|row| !row.preview.is_empty());
+            previews.extend(with_preview.map(|row| (row.id, row.preview)));
+            match page.next {
+                Some(next) => request.after = Some(next),
+                None => break,
+            }
+        }
+    }
+    Ok(previews)
+}
+
 fn stopped(signal: u8, pruned: &Pruned, candidates: &[Candidate]) -> CliError {
     let next = usize::try_from(pruned.looked_at).ok().and_then(|next| candidates.get(next));
     let before = next.map_or_else(String::new, |next| format!(", before {}", next.conversation));
     let text =
         format!("stopped after {} of {}{before}", pruned.looked_at, changes::conversations(candidates.len() as u64));
-    CliError::stopped(signal, text, "what is deleted is deleted as a whole; the same command goes on from there")
+    CliError::stopped(signal, text, "conversations are deleted whole; run the same command again to continue")
 }
 
 #[cfg(test)]

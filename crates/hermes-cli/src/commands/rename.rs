@@ -7,17 +7,17 @@ use crate::resolve::resolve;
 use crate::ui::{changes, json};
 use hermes_session::{Request, Title};
 
-/// Gives a session a title
+/// Set the title of a session
 #[derive(clap::Args)]
 pub(crate) struct RenameArgs {
-    /// Its id, the start of its id, its title, @last, or the number of a row of the last list, such as @3
+    /// Session id, start of an id, title, @last, or @N for row N of the last list
     #[arg(value_name = "SESSION")]
     session: String,
-    /// The title; several words are joined by a blank
+    /// New title; several words are joined with spaces
     #[arg(value_name = "TITLE", required = true)]
     title: Vec<String>,
-    /// Prints one JSON object
-    #[arg(long)]
+    /// Print one JSON object
+    #[arg(short, long)]
     json: bool,
 }
 
@@ -26,11 +26,12 @@ pub(crate) async fn run(context: &Context, args: RenameArgs) -> Result<(), CliEr
     let opened = context.open_for_writing().await?;
     let found = resolve(context, &*opened.store, &args.session).await?;
     let id = found.meant();
+    let before = opened.store.session(id).await?.and_then(|session| session.title);
     opened.store.set_title(id, Some(&title), &Request::at(context.now.at)).await?;
     if args.json {
-        context.ui.json(&json::changes::renamed(id, &title))?;
+        context.ui.json_done(&json::changes::renamed(id, &title))?;
     } else {
-        context.ui.print(changes::renamed(id, &title))?;
+        context.ui.print_done(changes::renamed(id, before.as_deref(), &title))?;
     }
     chores::run(context, opened).await;
     Ok(())

@@ -14,20 +14,20 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// How many sessions that differ are shown to a person.
+/// Maximum number of differing sessions printed.
 const SHOWN: usize = 20;
 
-/// Saves what can be read of a damaged SQLite file into a new store. The damaged one is only read
+/// Recover the readable data of a damaged SQLite file into a new store; the damaged file is only read
 #[derive(clap::Args)]
 pub(crate) struct RepairArgs {
-    /// The damaged file; its log (-wal) is read too if it lies beside it
+    /// Damaged file; its write-ahead log (FILE-wal) is read too if it exists
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The store to make; what is there is never overwritten [default: FILE.repaired]
-    #[arg(long, value_name = "NEW")]
+    /// Store to create; an existing file is never overwritten [default: FILE.repaired]
+    #[arg(long, value_name = "NEW_FILE")]
     out: Option<PathBuf>,
-    /// Prints one JSON object
-    #[arg(long)]
+    /// Print one JSON object
+    #[arg(short, long)]
     json: bool,
 }
 
@@ -45,7 +45,8 @@ pub(crate) async fn run(context: &Context, args: RepairArgs) -> Result<(), CliEr
     .await;
     bars.bar = None;
     let repaired = outcome.map_err(|error| failed(error, &stop))?;
-    let outcome = RepairOutcome { from, to, repaired, took: start.elapsed() };
+    let marker = hermes_sqlite::damage_marker(&from);
+    let outcome = RepairOutcome { from, to, repaired, marker, took: start.elapsed() };
     if args.json {
         context.ui.json(&json::repaired::repaired(&outcome))?;
     } else {
@@ -58,42 +59,42 @@ pub(crate) async fn run(context: &Context, args: RepairArgs) -> Result<(), CliEr
     proven(&outcome)
 }
 
-/// The name that the new store gets where none is given.
+/// Returns the default name of the new store.
 fn beside(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".repaired");
     name.into()
 }
 
-/// What a person should know before the new store is used.
+/// Prints warnings to read before the new store is used.
 fn warn(context: &Context, repaired: &Repaired) {
     let salvage = &repaired.salvage;
     if salvage.has_changed {
         let hint = "stop every agent that uses it, then repair it again into another file";
-        context.ui.warn("the file changed while it was read: what was said meanwhile may be missing", hint);
+        context.ui.warn("the file changed while it was read: the newest messages may be missing", hint);
     }
     if salvage.may_revive {
-        let hint = "look through the new store and delete what should be gone";
+        let hint = "check the new store and delete what should be gone";
         context.ui.warn("the list of free pages is damaged: messages that had been deleted may be back", hint);
     }
     if salvage.has_guessed {
-        let hint = "if the file is from a newer agent, columns that only that one has are missing";
-        context.ui.warn("the list of tables is damaged: rows were told by their shape", hint);
+        let hint = "if a newer agent wrote the file, columns that only it knows are missing";
+        context.ui.warn("the list of tables is damaged: rows were assigned to tables by their shape", hint);
     }
     if salvage.has_journal {
-        let hint = "what was written last may be there in part";
-        context.ui.warn("a journal lies beside the file: a transaction had not come to its end", hint);
+        let hint = "the last write may have been saved only in part";
+        context.ui.warn("there is a journal beside the file: a transaction was not finished", hint);
     }
 }
 
-/// The exit code: whether the new store holds all that was read.
+/// Returns the error that sets the exit code, unless the new store holds everything that was read.
 fn proven(outcome: &RepairOutcome) -> Result<(), CliError> {
     let proof = &outcome.repaired.proof;
     if proof.holds() {
         return Ok(());
     }
     let hint = "the rest can be used; keep the damaged file";
-    Err(CliError::new(Kind::Store, "not all that was read is in the new store", hint)
+    Err(CliError::new(Kind::Store, "some of what was read is missing in the new store", hint)
         .with_details(store::mismatches(proof, SHOWN)))
 }
 
@@ -102,7 +103,7 @@ fn failed(error: TransferError, stop: &Stop) -> CliError {
         TransferError::Stopped => CliError::stopped(
             stop.asked().unwrap_or(2),
             "stopped before everything was saved",
-            "nothing was made; the same command begins anew",
+            "no store was created; run the same command to start again",
         ),
         TransferError::Store(error @ StoreError::Refused { .. }) => {
             let hint = crate::hints::of_store(&error).into_owned();
@@ -113,7 +114,7 @@ fn failed(error: TransferError, stop: &Stop) -> CliError {
     }
 }
 
-/// A bar for each phase.
+/// Shows a bar for each phase.
 struct Bars<'a> {
     context: &'a Context,
     bar: Option<(RepairPhase, Bar)>,
@@ -122,7 +123,7 @@ struct Bars<'a> {
 impl Bars<'_> {
     fn show(&mut self, phase: RepairPhase, done: u64, total: u64) {
         if self.bar.as_ref().is_none_or(|(shown, _)| *shown != phase) {
-            // The old one goes before the new one comes.
+            // The old bar is removed before the new one is drawn.
             self.bar = None;
             self.bar = Some((phase, self.context.ui.progress()));
         }
@@ -130,7 +131,7 @@ impl Bars<'_> {
             RepairPhase::Reading => "reading pages",
             RepairPhase::Filling => "filling the new store",
             RepairPhase::Indexing => "indexing",
-            RepairPhase::Proving => "proving",
+            RepairPhase::Proving => "comparing",
         };
         if let Some((_, bar)) = &self.bar {
             bar.show(what, done, total);

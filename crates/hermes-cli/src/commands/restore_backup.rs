@@ -9,31 +9,31 @@ use hermes_store::StoreUrl;
 use hermes_terminal::Line;
 use std::path::{Path, PathBuf};
 
-/// Puts a backup in the place of the store, once nobody has that open, and keeps the old file
+/// Replace the store with a backup and keep the old file; no other program may have the store open
 #[derive(clap::Args)]
 pub(crate) struct RestoreBackupArgs {
-    /// The backup: a file that `backup` made, or another copy of a state.db. It is only read
+    /// Backup: a file made by `backup`, or another copy of a state.db; it is only read
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Does not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
-    /// Prints one JSON object
-    #[arg(long)]
+    /// Print one JSON object
+    #[arg(short, long)]
     json: bool,
 }
 
 pub(crate) async fn run(context: &Context, args: RestoreBackupArgs) -> Result<(), CliError> {
     let url = context.url()?;
     let StoreUrl::Sqlite(path) = &url else {
-        let hint = "`hermes sessiondb migrate --from FILE --to URL` copies a backup to a server; an export is taken by `hermes sessions import`";
-        return Err(CliError::new(Kind::User, "a backup can only take the place of a file", hint));
+        let hint = "`hermes sessiondb migrate --from FILE --to URL` copies a backup to a server; `hermes sessions import` reads an export";
+        return Err(CliError::new(Kind::User, "only a file can be replaced by a backup", hint));
     };
     context.workspace.check_writable(&url)?;
     let (path, file) = (absolute(path), absolute(&args.file));
     let about =
         vec![checks::fact(("backup", file.display().to_string())), checks::fact(("store", path.display().to_string()))];
-    context.ui.consent(args.yes, about, "Put the backup in the place of the store?")?;
+    context.ui.consent(args.yes, about, "Replace the store with the backup?")?;
     let kept = beside(&path, &format!(".before-restore-{}", context.now.stamp()));
     let restored = context
         .ui
@@ -44,7 +44,7 @@ pub(crate) async fn run(context: &Context, args: RestoreBackupArgs) -> Result<()
         context.ui.json(&json::backup_restored(&restored))
     } else {
         let lines: Vec<Line> = checks::backup_restored(&restored);
-        context.ui.print(lines)
+        context.ui.print_done(lines)
     }
 }
 

@@ -13,17 +13,17 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::unix::pipe;
 
-/// Where the system tells what stdin and stdout are, if it does.
+/// Links that name the files behind stdin and stdout, on systems with `/proc`.
 const INPUT: &str = "/proc/self/fd/0";
 const OUTPUT: &str = "/proc/self/fd/1";
 
-/// Serves the store to another program: requests and answers as JSON lines on stdin and stdout
+/// Serve the store to another program: requests and answers as JSON lines on stdin and stdout
 #[derive(clap::Args)]
 pub(crate) struct RpcArgs {
-    /// The store: a path, a URL, `env:NAME` for what a variable holds, or `config` for the configured one
+    /// Store: a path, a URL, `env:NAME` for the value of a variable, or `config` for the configured store
     #[arg(value_name = "STORE", default_value = "config")]
     store: String,
-    /// Upgrade a file of schema 1 to 10 when it is opened, as the Python agent does, and not with the first write
+    /// Upgrade a file of schema 1 to 10 when it is opened, as the Python agent does, instead of at the first write
     #[arg(long)]
     upgrade: bool,
 }
@@ -43,7 +43,7 @@ pub(crate) async fn run(context: &Context, args: RpcArgs) -> Result<(), CliError
     service.serve_until(input(), output(), stop.asked()).await.map_err(ended)
 }
 
-/// Returns why serving ended: the store's own error if there is one in it, else that of the pipe.
+/// Returns the error that ended serving: that of the store if it contains one, else that of the pipe.
 fn ended(error: io::Error) -> CliError {
     match error.downcast::<StoreError>() {
         Ok(error) => error.into(),
@@ -53,7 +53,7 @@ fn ended(error: io::Error) -> CliError {
 
 async fn open(context: &Context, args: &RpcArgs) -> Result<OpenStore, CliError> {
     let url = context.named_url("STORE", &args.store)?;
-    // With --read-only it serves what can be read; whatever would write is answered with an error.
+    // With --read-only, reads are served and writes are answered with an error.
     let access = if context.workspace.is_read_only(&url)? { Access::Read } else { Access::Create };
     let adopt = if args.upgrade { Adopt::OldAtOpen } else { Adopt::OnFirstWrite };
     let mut store = context.open_adopting(&url, access, adopt).await?.reporting_when_closed(&context.ui);
@@ -67,7 +67,8 @@ async fn write_line(line: &str) -> io::Result<()> {
     out.flush().await
 }
 
-/// What comes in. A pipe is read where its requests are answered: to be woken by another thread takes as long as a short answer.
+/// Returns the input. A pipe is read on the thread that answers its requests, because waking another thread takes as
+/// long as a short answer.
 fn input() -> Box<dyn AsyncRead + Send + Unpin> {
     match own_pipe(INPUT).map(|pipe| pipe::OpenOptions::new().open_receiver(pipe)) {
         Some(Ok(pipe)) => return Box::new(pipe),
@@ -77,7 +78,7 @@ fn input() -> Box<dyn AsyncRead + Send + Unpin> {
     Box::new(stdin())
 }
 
-/// Where answers go.
+/// Returns the output for answers.
 fn output() -> Box<dyn AsyncWrite + Send + Unpin> {
     match own_pipe(OUTPUT).map(|pipe| pipe::OpenOptions::new().open_sender(pipe)) {
         Some(Ok(pipe)) => return Box::new(pipe),
@@ -87,10 +88,11 @@ fn output() -> Box<dyn AsyncWrite + Send + Unpin> {
     Box::new(tokio::io::stdout())
 }
 
-/// The place where a pipe that was given to us can be opened once more. What is read without waiting must not be shared: whoever else has
-/// the same descriptor would no longer wait either. A pipe with a name may be without a writer, whose end could not be told.
+/// Returns the path at which an anonymous pipe given to us can be opened once more. Non-blocking mode must not be set
+/// on a shared descriptor: it would apply to every process that shares it. A named pipe is not reopened: it may have no
+/// writer, and then its end could not be detected.
 fn own_pipe(descriptor: &'static str) -> Option<&'static Path> {
-    // Without /proc, threads read and write.
+    // Without `/proc`, threads read and write.
     let target = std::fs::read_link(descriptor).ok()?;
     target.to_str()?.starts_with("pipe:").then(|| Path::new(descriptor))
 }

@@ -5,10 +5,10 @@ use crate::error::CliError;
 use crate::ui::{json, store};
 use hermes_session::SessionFilter;
 
-/// Tells what the store is, where, how much it holds, and what its indexes are good for
+/// Show the kind and place of the store, its size, and the state of its search indexes
 #[derive(clap::Args)]
 pub(crate) struct StatusArgs {
-    /// Prints one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }

@@ -7,25 +7,26 @@ use crate::resolve::{FORMS, resolve};
 use crate::ui::json;
 use crate::ui::pins_and_tags::{self, Tagged};
 use hermes_app::listing;
-use hermes_session::Request;
+use hermes_session::{Request, Tag};
+use hermes_terminal::shell::shell_word;
 
-/// Shows the tags of conversations, adds some and removes others. Without a session: every tag in use
+/// Show, add or remove tags of conversations; without a session, list all tags in use
 ///
-/// A tag is one word, whatever its case: Work is work. Tags belong to the conversation, as pins do. `hermes sessions list --tag work` lists
-/// what has one.
+/// A tag is one word; case is ignored. Tags belong to the conversation, like pins. `hermes sessions list --tag work` lists the conversations
+/// with a tag.
 #[derive(clap::Args)]
 pub(crate) struct TagArgs {
-    /// Its id, the start of its id, its title, @last, or the number of a row of the last list, such as @3
+    /// Session id, start of an id, title, @last, or @N for row N of the last list
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
-    /// Adds this tag; may be given several times
+    /// Add this tag; may be repeated
     #[arg(long, value_name = "TAG")]
     add: Vec<String>,
-    /// Removes this tag; may be given several times
+    /// Remove this tag; may be repeated
     #[arg(long, value_name = "TAG")]
     remove: Vec<String>,
-    /// Prints one JSON object
-    #[arg(long)]
+    /// Print one JSON object
+    #[arg(short, long)]
     json: bool,
 }
 
@@ -42,13 +43,13 @@ pub(crate) async fn run(context: &Context, args: TagArgs) -> Result<(), CliError
         let tags = store.tags().await?;
         return match args.json {
             true => context.ui.json(&json::pins_and_tags::tags(&tags)),
-            false => context.ui.print(pins_and_tags::tags(&tags, context.ui.width())),
+            false => context.ui.print(pins_and_tags::tags(&tags, context.ui.table_width())),
         };
     }
-    // Nothing is changed unless every one of them is found.
+    // Nothing is changed unless all sessions are found.
     let mut found = Vec::with_capacity(args.sessions.len());
     for text in &args.sessions {
-        found.push(resolve(context, &**store, text).await?);
+        found.push(resolve(context, &**store, text).await.map_err(|error| suggest_add(error, &args, text))?);
     }
     let mut done = Vec::with_capacity(found.len());
     for found in found {
@@ -59,7 +60,9 @@ pub(crate) async fn run(context: &Context, args: TagArgs) -> Result<(), CliError
         done.push(Tagged { id: found.session, tags });
     }
     if args.json {
-        context.ui.json(&json::pins_and_tags::tagged(&done))?;
+        context.ui.json_done(&json::pins_and_tags::tagged(&done))?;
+    } else if is_change {
+        context.ui.print_done(pins_and_tags::tagged(&done))?;
     } else {
         context.ui.print(pins_and_tags::tagged(&done))?;
     }
@@ -67,4 +70,17 @@ pub(crate) async fn run(context: &Context, args: TagArgs) -> Result<(), CliError
         chores::run(context, opened).await;
     }
     Ok(())
+}
+
+/// Adds the command with `--add` to the error for a word that may have been meant as a tag.
+fn suggest_add(error: CliError, args: &TagArgs, text: &str) -> CliError {
+    let is_tag =
+        error.kind() == Kind::User && args.add.is_empty() && args.remove.is_empty() && Tag::parse(text).is_ok();
+    match args.sessions.first() {
+        Some(session) if is_tag && session != text => {
+            let command = format!("hermes sessions tag {} --add {}", shell_word(session), shell_word(text));
+            error.with_hint(format!("to add a tag, run: {command}"))
+        }
+        _ => error,
+    }
 }

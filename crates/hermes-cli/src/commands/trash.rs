@@ -6,6 +6,7 @@ use crate::resolve::find_trashed;
 use crate::ui::{json, trash as shown};
 use crate::warnings;
 use hermes_app::trash;
+use hermes_terminal::figures::plural;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum TrashCommand {
@@ -13,25 +14,25 @@ pub(crate) enum TrashCommand {
     Empty(EmptyArgs),
 }
 
-/// Lists what was deleted and can come back, the newest first
+/// List deleted conversations that can be restored, newest first
 #[derive(clap::Args)]
 pub(crate) struct ListArgs {
-    /// Prints one JSON object
-    #[arg(long)]
+    /// Print one JSON object
+    #[arg(short, long)]
     json: bool,
 }
 
-/// Deletes what is in the trash for good
+/// Delete the conversations in the trash for good
 #[derive(clap::Args)]
 pub(crate) struct EmptyArgs {
-    /// Only this conversation: the id of one of its sessions, the start of the id it was named by, or its title
+    /// Only this conversation: id of one of its sessions, start of the id shown by `trash list`, or title
     #[arg(value_name = "DELETED")]
     session: Option<String>,
-    /// Does not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
-    /// Prints one JSON object
-    #[arg(long)]
+    /// Print one JSON object
+    #[arg(short, long)]
     json: bool,
 }
 
@@ -48,7 +49,7 @@ async fn list(context: &Context, args: &ListArgs) -> Result<(), CliError> {
     if args.json {
         context.ui.json(&json::trash::list(&entries))
     } else {
-        context.ui.print(shown::list(&entries, &context.now, context.ui.width()))
+        context.ui.print(shown::list(&entries, &context.now, context.ui.table_width()))
     }
 }
 
@@ -60,13 +61,17 @@ async fn empty(context: &Context, args: EmptyArgs) -> Result<(), CliError> {
     };
     if !about.is_empty() {
         let lines = shown::list(&about, &context.now, context.ui.width());
-        context.ui.consent(args.yes, lines, "Delete this for good?")?;
+        let what = match about.len() {
+            1 => "this conversation".to_owned(),
+            count => format!("these {}", plural(count as u64, "conversations")),
+        };
+        context.ui.consent(args.yes, lines, &format!("Delete {what} for good?"))?;
     }
     let report = trash::empty(&*opened.store, about, opened.transcripts().as_ref()).await?;
     warnings::left_behind(context, &report.transcripts);
     if args.json {
-        context.ui.json(&json::trash::emptied(&report.entries, report.transcripts.files))
+        context.ui.json_done(&json::trash::emptied(&report.entries, report.transcripts.files))
     } else {
-        context.ui.print(shown::emptied(&report.entries, report.transcripts.files))
+        context.ui.print_done(shown::emptied(&report.entries, report.transcripts.files))
     }
 }

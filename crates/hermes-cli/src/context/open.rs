@@ -10,7 +10,8 @@ use hermes_store::{Adopt, OpenOptions, StoreUrl};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// An open store. Its notices are printed when it is opened, and once more when it is closed: a file may be adopted by the first write.
+/// An open store. Its notices are printed when it is opened, and again when it is closed: the first write may adopt a
+/// file.
 pub(crate) struct OpenStore {
     store: hermes_app::OpenStore,
     /// Prints the notices; `None` for a store whose notices nobody asked for.
@@ -23,13 +24,13 @@ impl OpenStore {
         Self { store, ui: None }
     }
 
-    /// The same, whose notices are printed when it is closed.
+    /// Prints the store's notices when it is closed.
     pub(crate) fn reporting_when_closed(mut self, ui: &Ui) -> Self {
         self.ui = Some(ui.clone());
         self
     }
 
-    /// Returns the store to share with a server, which serves it as long as this is kept.
+    /// Returns the store to share with a server. It stays open as long as `self` is kept.
     pub(crate) fn shared(&self) -> Arc<dyn Store> {
         self.store.shared()
     }

@@ -1,5 +1,6 @@
 //! Conversations as Markdown, read piece by piece.
 
+use hermes_session::redact::Redactor;
 use hermes_session::{
     ConversationStore, ListRequest, MessageId, MessageRequest, Order, PageRequest, SessionFilter, SessionId,
     StateCounts, StoreError, Unreadable, View,
@@ -8,30 +9,32 @@ use hermes_terminal::document;
 use hermes_terminal::time::Now;
 use std::collections::VecDeque;
 
-/// How many messages are held at once.
+/// Messages held in memory at once.
 const MESSAGE_PAGE: u32 = 100;
-/// How many conversations are listed at once.
+/// Conversations listed at once.
 const PAGE: u32 = 1000;
 
 /// Writes conversations one after the other, each with all its sessions.
 pub(super) struct Book<'a> {
     store: &'a dyn ConversationStore,
     now: &'a Now,
-    /// The next page of conversations; nothing if there is none, or if sessions were given.
+    /// The next page of conversations. `None` after the last one, or if sessions were given.
     pages: Option<ListRequest>,
     conversations: VecDeque<SessionId>,
     /// The sessions of the conversation that is being written.
     parts: VecDeque<SessionId>,
     is_first_part: bool,
-    /// A session of which the messages up to this one are written.
+    /// A session that is partly written, and its last written message.
     open: Option<(SessionId, MessageId)>,
     pub(super) sessions: u64,
     pub(super) states: StateCounts,
     pub(super) unreadable: Vec<Unreadable>,
+    /// Masks secrets, if that was asked for.
+    pub(super) redactor: Option<Redactor>,
 }
 
 impl<'a> Book<'a> {
-    /// The conversations that the filter admits, the oldest id first; or those of which `chosen` are the sessions.
+    /// Returns the conversations that the filter admits, ordered by id, or those that the sessions `chosen` belong to.
     pub(super) fn new(
         store: &'a dyn ConversationStore,
         now: &'a Now,
@@ -39,7 +42,7 @@ impl<'a> Book<'a> {
         chosen: Option<Vec<SessionId>>,
     ) -> Self {
         let all = ListRequest {
-            // Lists of conversations leave out those that are archived.
+            // A list of conversations would leave out archived ones.
             view: View::Sessions,
             filter,
             order: Order::Id,
@@ -57,10 +60,11 @@ impl<'a> Book<'a> {
             sessions: 0,
             states: StateCounts::default(),
             unreadable: Vec::new(),
+            redactor: None,
         }
     }
 
-    /// The next piece of text; nothing after the last one. What is deleted meanwhile is left out.
+    /// Returns the next piece of text, or `None` after the last one. Sessions deleted in the meantime are left out.
     pub(super) async fn next_chunk(&mut self) -> Result<Option<String>, StoreError> {
         if let Some((session, last)) = self.open.take() {
             return self
@@ -70,8 +74,9 @@ impl<'a> Book<'a> {
         }
         loop {
             while let Some(id) = self.parts.pop_front() {
-                let Some(session) = self.store.session(&id).await? else { continue };
-                // A branch, and any other root, is a conversation of its own.
+                let Some(mut session) = self.store.session(&id).await? else { continue };
+                self.redactor.iter_mut().for_each(|redactor| redactor.session(&mut session));
+                // A branch, like any other root, is a conversation of its own.
                 let is_head = self.is_first_part || session.relation.starts_conversation();
                 let head =
                     if is_head { document::head(&session, self.now) } else { document::part(&session, self.now) };
@@ -90,10 +95,13 @@ impl<'a> Book<'a> {
     }
 
     async fn page(&mut self, mut out: String, id: SessionId, request: MessageRequest) -> Result<String, StoreError> {
-        let page = match self.store.messages(&id, &request).await {
+        let mut page = match self.store.messages(&id, &request).await {
             Err(StoreError::NotFound(_)) => Vec::new(),
             page => page?,
         };
+        if let Some(redactor) = &mut self.redactor {
+            page.iter_mut().for_each(|message| redactor.message(message));
+        }
         page.iter().for_each(|message| out.push_str(&document::message(message, self.now)));
         page.iter().for_each(|message| self.states.add(message.state));
         self.open = page.last().filter(|_| page.len() >= MESSAGE_PAGE as usize).map(|last| (id, last.id));

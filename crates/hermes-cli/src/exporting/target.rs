@@ -1,4 +1,4 @@
-//! Where an export goes: never onto the store, never through a link, never seen half-made.
+//! Target file of an export. It is never the store, never behind a link and never visible half-written.
 
 use crate::error::{CliError, Kind};
 use hermes_store::StoreUrl;
@@ -9,16 +9,16 @@ use tempfile::NamedTempFile;
 
 const ELSEWHERE: &str = "choose another name, or another folder";
 
-/// A place that an export may have.
+/// A path that an export may be written to.
 pub(crate) struct Target {
-    /// With every link of its folder followed.
+    /// The path with every link of its folder resolved.
     path: PathBuf,
     folder: PathBuf,
     is_there: bool,
 }
 
 impl Target {
-    /// Takes what was typed, and refuses what an export must not replace.
+    /// Checks a typed path, and refuses one that an export must not replace.
     pub(crate) fn of(typed: &Path, store: &StoreUrl) -> Result<Self, CliError> {
         let whole = std::path::absolute(typed).unwrap_or_else(|_| typed.to_owned());
         let refused =
@@ -30,7 +30,7 @@ impl Target {
         let folder = match whole.parent().unwrap_or(Path::new("/")).canonicalize() {
             Ok(folder) => folder,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return refused("is in a folder that does not exist", "make the folder first, or choose another");
+                return refused("is in a folder that does not exist", "create the folder first, or choose another");
             }
             Err(error) => return refused(&format!("can't be made: {error}"), ELSEWHERE),
         };
@@ -43,7 +43,7 @@ impl Target {
             Err(error) => return refused(&format!("can't be made: {error}"), ELSEWHERE),
             Ok(found) if found.is_symlink() => return refused("is a link", "give the path of the file itself"),
             Ok(found) if found.is_dir() => return refused("is a folder", "give the name of a file in it"),
-            Ok(found) if !found.is_file() => return refused("is no regular file", "give -, and send stdout there"),
+            Ok(found) if !found.is_file() => return refused("is not a regular file", "use - and redirect stdout"),
             Ok(_) => true,
         };
         Ok(Self { path, folder, is_there })
@@ -53,13 +53,13 @@ impl Target {
         &self.path
     }
 
-    /// Whether a file is there that would be replaced.
+    /// Returns whether a file exists that would be replaced.
     pub(crate) const fn is_there(&self) -> bool {
         self.is_there
     }
 }
 
-/// Whether a path is the store's file, or one of those that are kept beside it; under whatever name.
+/// Returns whether a path is the store's file or one kept beside it, under any name.
 fn is_of_the_store(store: &Path, target: &Path) -> bool {
     let store = store.canonicalize().or_else(|_| std::path::absolute(store)).unwrap_or_else(|_| store.to_owned());
     let beside = |suffix: &str| {
@@ -73,11 +73,11 @@ fn is_of_the_store(store: &Path, target: &Path) -> bool {
     is_kept || own.iter().any(|own| own == target || is_same_file(own, target))
 }
 
-/// Whether two paths lead to one file.
+/// Returns whether two paths lead to the same file.
 #[cfg(unix)]
 fn is_same_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    // A file that does not exist is no other file.
+    // A file that does not exist is not the same as any other.
     let identity = |path: &Path| std::fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()));
     identity(one).is_some_and(|one| identity(other) == Some(one))
 }
@@ -87,7 +87,7 @@ fn is_same_file(_: &Path, _: &Path) -> bool {
     false
 }
 
-/// An export that is being written, beside the place that it will have. It goes away if it is not finished.
+/// An export being written to a temporary file in the target's folder. The file is removed if it is not finished.
 pub(crate) struct Draft<'a> {
     target: &'a Target,
     file: BufWriter<NamedTempFile>,
@@ -95,10 +95,10 @@ pub(crate) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Makes a file for its owner alone.
+    /// Creates a file that only its owner can read.
     pub(crate) fn new(target: &'a Target) -> Result<Self, CliError> {
         let file = tempfile::Builder::new().prefix(".hermes-export-").tempfile_in(&target.folder).map_err(|error| {
-            let text = format!("could not make a file in {}: {error}", target.folder.display());
+            let text = format!("could not create a file in {}: {error}", target.folder.display());
             CliError::new(Kind::User, text, "choose a folder that you may write to")
         })?;
         Ok(Self { target, file: BufWriter::new(file), bytes: 0 })
@@ -109,15 +109,16 @@ impl<'a> Draft<'a> {
         self.file.write_all(piece.as_bytes()).map_err(|error| failed(self.target, &error))
     }
 
-    /// Brings it to disk and gives it its name; how many bytes it has.
+    /// Syncs the file and gives it its final name. Returns its size in bytes.
     pub(crate) fn finish(self) -> Result<u64, CliError> {
         let Self { target, file, bytes } = self;
         let file = file.into_inner().map_err(|error| failed(target, error.error()))?;
         file.as_file().sync_all().map_err(|error| failed(target, &error))?;
-        // Where nothing was when it was asked, nothing is replaced: whatever came there since is somebody else's.
+        // If nothing existed when the user was asked, nothing is replaced: a file that appeared since belongs to
+        // somebody else.
         let named = if target.is_there { file.persist(&target.path) } else { file.persist_noclobber(&target.path) };
         named.map_err(|error| failed(target, &error.error))?;
-        // The name is on disk once the folder is. A folder that can't be opened is synced when the system does it.
+        // The name is durable once the folder is synced. A folder that can't be opened is synced by the system later.
         match std::fs::File::open(&target.folder) {
             Ok(folder) => folder.sync_all().map_err(|error| failed(target, &error))?,
             Err(error) => tracing::debug!(folder = ?target.folder, %error, "folder of the export not synced"),
@@ -129,9 +130,9 @@ impl<'a> Draft<'a> {
 fn failed(target: &Target, error: &io::Error) -> CliError {
     let text = format!("could not write {}: {error}", target.path.display());
     let hint = match error.kind() {
-        io::ErrorKind::AlreadyExists => "somebody made it meanwhile; choose another name",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some room; nothing was written there",
-        _ => "see the cause; what was there is still there",
+        io::ErrorKind::AlreadyExists => "another process created it meanwhile; choose another name",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some disk space; nothing was written there",
+        _ => "see the cause; the old file is unchanged",
     };
     CliError::new(Kind::User, text, hint)
 }
@@ -167,7 +168,7 @@ mod tests {
         draft.write("ours").unwrap();
         std::fs::write(target.path(), "theirs").unwrap();
         let error = draft.finish().unwrap_err();
-        assert_eq!(error.hints(), ["somebody made it meanwhile; choose another name"]);
+        assert_eq!(error.hints(), ["another process created it meanwhile; choose another name"]);
         assert_eq!(std::fs::read_to_string(target.path()).unwrap(), "theirs");
         assert_eq!(names(folder.path()).len(), 1);
     }

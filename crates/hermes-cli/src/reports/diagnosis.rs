@@ -1,53 +1,54 @@
-//! What `doctor` found.
+//! Findings of `doctor`.
 
+use crate::program::called;
 use hermes_terminal::shell::shell_word;
 use std::path::PathBuf;
 
-/// How bad something is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Degree {
     /// As it should be.
     Fine,
     /// Worth knowing.
     Note,
-    /// It works, and should be mended.
+    /// Works, but should be fixed.
     Warning,
     /// Something does not work, or may be lost.
     Problem,
 }
 
-/// Something that was looked at.
+/// Result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Item {
-    /// What: `home`, `config`, `permissions`, …
+    /// The object checked: `home`, `config`, `permissions`, …
     pub(crate) name: &'static str,
     pub(crate) degree: Degree,
-    /// What is so, as a sentence.
+    /// The finding, as a sentence.
     pub(crate) what: String,
-    /// What the person can do, or the command that does it.
+    /// The remedy: advice, or a command to run.
     pub(crate) remedy: Option<String>,
-    /// What `--fix` does about it.
-    pub(crate) mend: Option<Mend>,
+    /// The fix that `--fix` applies.
+    pub(crate) fix: Option<Fix>,
 }
 
-/// What `--fix` does. Each only touches what is derived, or who may read a file.
+/// A fix that `--fix` applies. Each changes only derived data, the permissions of a file or the leftovers of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Mend {
-    /// Takes a file or folder from others.
+pub(crate) enum Fix {
+    /// Removes the permissions of others on a file or folder.
     Mode(PathBuf, u32),
-    /// Removes what a copy that was not finished left behind.
+    /// Removes the leftovers of an unfinished copy.
     Remove(PathBuf),
-    /// Does what was put off: indexing, what foreign writers left, folding the log.
+    /// Does deferred work: indexes the backlog, processes rows of foreign writers, checkpoints the WAL.
     Upkeep,
-    /// Makes the search indexes anew.
+    /// Rebuilds the search indexes.
     Rebuild,
-    /// Counts the messages of sessions anew.
+    /// Recounts the messages of sessions.
     Recount,
 }
 
 impl Item {
     pub(crate) fn new(name: &'static str, degree: Degree, what: impl Into<String>) -> Self {
-        Self { name, degree, what: what.into(), remedy: None, mend: None }
+        Self { name, degree, what: what.into(), remedy: None, fix: None }
     }
 
     pub(crate) fn fine(name: &'static str, what: impl Into<String>) -> Self {
@@ -55,28 +56,28 @@ impl Item {
     }
 
     pub(crate) fn remedy(self, remedy: impl Into<String>) -> Self {
-        Self { remedy: Some(remedy.into()), ..self }
+        Self { remedy: Some(called(&remedy.into()).into_owned()), ..self }
     }
 
-    /// The same, mended by `--fix`, or by the command that does the same.
-    pub(crate) fn mended_by(self, mend: Mend) -> Self {
-        let remedy = match &mend {
-            Mend::Mode(path, mode) => format!("chmod {mode:o} {}", shell_word(&path.display().to_string())),
-            Mend::Remove(path) => format!("rm -r {}", shell_word(&path.display().to_string())),
-            Mend::Upkeep => "hermes sessions optimize".to_owned(),
-            Mend::Rebuild => "hermes sessions optimize --rebuild".to_owned(),
-            Mend::Recount => "hermes doctor --fix".to_owned(),
+    /// Sets the fix that `--fix` applies, and as the remedy the command that does the same.
+    pub(crate) fn fixed_by(self, fix: Fix) -> Self {
+        let remedy = match &fix {
+            Fix::Mode(path, mode) => format!("chmod {mode:o} {}", shell_word(&path.display().to_string())),
+            Fix::Remove(path) => format!("rm -r {}", shell_word(&path.display().to_string())),
+            Fix::Upkeep => "hermes sessions optimize".to_owned(),
+            Fix::Rebuild => "hermes sessions optimize --rebuild".to_owned(),
+            Fix::Recount => "hermes doctor --fix".to_owned(),
         };
-        Self { remedy: Some(remedy), mend: Some(mend), ..self }
+        Self { fix: Some(fix), ..self.remedy(remedy) }
     }
 }
 
-/// What was found, and what was mended before that.
+/// The findings, and the fixes that were applied before.
 #[derive(Debug, Default)]
 pub(crate) struct Diagnosis {
     pub(crate) items: Vec<Item>,
-    /// What `--fix` did, in words, each with why it did not work out if it did not.
-    pub(crate) mended: Vec<(String, Option<String>)>,
+    /// The fixes that `--fix` attempted, in words, each with the reason if it failed.
+    pub(crate) fixed: Vec<(String, Option<String>)>,
 }
 
 impl Diagnosis {

@@ -1,22 +1,19 @@
-//! What adopting a store did.
+//! Prints the result of adopting a store.
 
 use crate::reports::Adopted;
 use hermes_terminal::Line;
-use hermes_terminal::figures::plural;
 
-/// Prints what was added, what was kept and how to undo it.
+/// Returns lines with the objects added, the copy kept, and the command that undoes it.
 pub(crate) fn lines(adopted: &Adopted, place: &str) -> Vec<Line> {
     let location = &adopted.location;
     if !adopted.is_file {
         return vec![Line::plain_text(format!("The tables of {location} are up to date."))];
     }
     if adopted.was_adopted {
-        return vec![Line::plain_text(format!("{location} is adopted already; nothing was added."))];
+        return vec![Line::plain_text(format!("{location} was adopted before; nothing was added."))];
     }
-    let added = plural(adopted.added.len() as u64, "objects");
-    let mut lines = vec![Line::plain_text(format!("Adopted {location}; {added} of ours are in it now."))];
-    // They say what was added and whether a copy was kept.
-    lines.extend(adopted.notices.iter().map(|notice| Line::plain_text(format!("  {notice}"))));
-    lines.push(Line::plain_text(format!("To undo it, run: hermes sessiondb detach{place}")));
-    lines
+    // The notices count the added objects, and name the copy, if one was kept, and the command that undoes it.
+    let undo = |notice: &String| notice.replace("sessiondb detach`", &format!("sessiondb detach{place}`"));
+    let notices = adopted.notices.iter().map(|notice| Line::plain_text(format!("  {}", undo(notice))));
+    [Line::plain_text(format!("Adopted {location}:"))].into_iter().chain(notices).collect()
 }

@@ -1,4 +1,4 @@
-//! What verifying a store found, a line for each check; and what a copy of it holds.
+//! Reports of commands that check, copy or optimize a store.
 
 use crate::reports::Optimized;
 use anstyle::{AnsiColor, Style};
@@ -10,16 +10,16 @@ pub(crate) use hermes_terminal::figures::{number, plural};
 use hermes_terminal::layout::{fit, width, wrap};
 use hermes_terminal::{Line, Visible};
 
-/// How many findings of a check are shown to a person.
+/// Maximum number of findings shown per check.
 const SHOWN: usize = 20;
 
-/// The lines of a report: each check, then what it found.
+/// Returns the lines of a report: each check, followed by its findings.
 pub(crate) fn report(report: &Report, columns: usize) -> Vec<Line> {
     let widest = report.checks.iter().map(|check| width(&check.name.into())).max().unwrap_or(0);
     let mut lines: Vec<Line> = Vec::new();
     for check in &report.checks {
         lines.push(head(check, widest));
-        // What is wrong comes before what is only worth knowing.
+        // Problems come before notes.
         let (problems, notes): (Vec<&Finding>, Vec<&Finding>) =
             check.findings.iter().partition(|finding| finding.severity == Severity::Problem);
         let shown = problems.into_iter().chain(notes).take(SHOWN);
@@ -47,7 +47,7 @@ fn head(check: &Check, widest: usize) -> Line {
         .with(format!("  {}", facts.join(", ")), Style::new().dimmed())
 }
 
-/// A finding under its check, with its further lines under its text.
+/// Returns the lines of a finding, indented under its check.
 fn found(finding: &Finding, columns: usize) -> Vec<Line> {
     let (mark, style) = match finding.severity {
         Severity::Problem => ("✗", Style::new().fg_color(Some(AnsiColor::Red.into()))),
@@ -63,7 +63,7 @@ fn found(finding: &Finding, columns: usize) -> Vec<Line> {
     wrapped.map(line).collect()
 }
 
-/// What a copy holds.
+/// Returns lines that describe a backup.
 pub(crate) fn backup(report: &BackupReport) -> Vec<Line> {
     let facts = [
         ("backup", report.path.display().to_string()),
@@ -74,7 +74,7 @@ pub(crate) fn backup(report: &BackupReport) -> Vec<Line> {
     facts.into_iter().map(fact).collect()
 }
 
-/// What is in the place of a store now.
+/// Returns lines that describe a store after a backup was restored.
 pub(crate) fn backup_restored(restored: &BackupRestored) -> Vec<Line> {
     let facts = [
         ("sessions", Some(number(restored.sessions))),
@@ -85,20 +85,28 @@ pub(crate) fn backup_restored(restored: &BackupRestored) -> Vec<Line> {
     facts.into_iter().filter_map(|(name, value)| Some(fact((name, value?)))).collect()
 }
 
-/// What optimizing did.
+/// Returns lines with the result of optimizing.
 pub(crate) fn optimized(optimized: &Optimized) -> Vec<Line> {
     let (before, after) = (optimized.before.bytes, optimized.after.bytes);
-    let won = format!("{} ({}%)", size(before.saturating_sub(after)), percent(before.saturating_sub(after), before));
-    let mut facts = vec![("before", size(before)), ("after", size(after)), ("won", won)];
+    let saved = format!("{} ({}%)", size(before.saturating_sub(after)), percent(before.saturating_sub(after), before));
+    let mut facts = vec![("before", size(before)), ("after", size(after)), ("saved", saved)];
     if optimized.after.free_bytes > 0 {
-        facts.push(("free inside", size(optimized.after.free_bytes)));
+        facts.push(("free pages", size(optimized.after.free_bytes)));
     }
     let mut lines: Vec<Line> = facts.into_iter().map(fact).collect();
-    lines.extend(match optimized.shrunk {
-        Shrunk::InUse => Some("Somebody has the store open: free room stays in the file, to be used again. Once all are gone, optimize gives it back."),
-        Shrunk::NoRoom => Some("The disk has no room to rewrite the file: free room stays in it, to be used again."),
-        Shrunk::Done | Shrunk::NotNeeded => None,
-    }.map(Line::plain_text));
+    lines.extend(
+        match optimized.shrunk {
+            Shrunk::InUse => Some(
+                "Another program has the store open: free pages stay in the file and are reused. \
+             Run optimize again once it is closed.",
+            ),
+            Shrunk::NoRoom => {
+                Some("There is not enough disk space to rewrite the file: free pages stay in it and are reused.")
+            }
+            Shrunk::Done | Shrunk::NotNeeded => None,
+        }
+        .map(Line::plain_text),
+    );
     lines
 }
 
@@ -106,12 +114,12 @@ pub(crate) fn fact((name, value): (&str, String)) -> Line {
     Line::styled(format!("{name:<12}"), Style::new().dimmed()).text(value)
 }
 
-/// A part of something, in whole hundredths.
+/// Returns a part in whole percent.
 fn percent(part: u64, whole: u64) -> u64 {
     part.saturating_mul(100).checked_div(whole).unwrap_or(0)
 }
 
-/// Returns how many messages there are, and of which states if not all are active.
+/// Returns the number of messages, broken down by state if not all are active.
 pub(crate) fn messages(states: StateCounts) -> String {
     let all = plural(states.total(), "messages");
     match states.by_state() {
@@ -128,7 +136,7 @@ mod tests {
     fn a_person_sees_some_and_problems_first() {
         let mut check = Check::new("side tables", "sessions");
         for number in 0..1_019 {
-            check.note(format!("hx_session {number}"), "is to be told anew");
+            check.note(format!("hx_session {number}"), "is stale; the next write refreshes it");
         }
         check.problem("hx_session x", "is missing");
         let plain: Vec<String> = report(&Report { checks: vec![check] }, 80).iter().map(Line::plain).collect();
@@ -139,9 +147,9 @@ mod tests {
     #[test]
     fn a_long_finding_goes_on_under_its_text() {
         let mut check = Check::new("file", "pages");
-        check.note("messages 1", "is a message that the index does not have");
+        check.note("messages 1", "is a message that is not in the index");
         let lines = report(&Report { checks: vec![check] }, 30);
         let plain: Vec<String> = lines.iter().map(Line::plain).collect();
-        assert_eq!(plain[1..4], ["  · messages 1 is a message", "    that the index does not", "    have"]);
+        assert_eq!(plain[1..3], ["  · messages 1 is a message", "    that is not in the index"]);
     }
 }

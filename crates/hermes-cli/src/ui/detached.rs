@@ -1,12 +1,13 @@
-//! What `detach` asks and reports.
+//! Confirmation prompt and result of `detach`.
 
 use super::checks::fact;
+use crate::program;
 use hermes_sqlite::{Detached, Holdings};
 use hermes_terminal::Line;
 use hermes_terminal::figures::plural;
 use std::path::Path;
 
-/// Names what is about to happen, before anybody is asked.
+/// Returns lines that describe the store and the data that only our tables hold, for the prompt.
 pub(crate) fn question(path: &Path, held: &Holdings, kept: Option<&Path>) -> Vec<Line> {
     let mut facts = vec![("store", path.display().to_string())];
     if !held.is_empty() {
@@ -19,11 +20,11 @@ pub(crate) fn question(path: &Path, held: &Holdings, kept: Option<&Path>) -> Vec
     facts.into_iter().map(fact).collect()
 }
 
-/// Reports what became of the store.
+/// Returns lines with the result.
 pub(crate) fn detached(path: &Path, detached: Option<&Detached>) -> Vec<Line> {
     let mut facts = vec![("store", path.display().to_string())];
     let Some(detached) = detached else {
-        facts.push(("removed", "nothing: nothing of ours is in it".into()));
+        facts.push(("removed", "nothing: the file has no tables of hermes".into()));
         return facts.into_iter().map(fact).collect();
     };
     facts.push((
@@ -31,30 +32,20 @@ pub(crate) fn detached(path: &Path, detached: Option<&Detached>) -> Vec<Line> {
         format!("{} of ours (tables, indexes, views, triggers)", plural(detached.objects, "objects")),
     ));
     if detached.relations > 0 {
-        facts.push(("relations", format!("{} noted in model_config", plural(detached.relations, "sessions"))));
+        facts.push(("relations", format!("{} saved in model_config", plural(detached.relations, "sessions"))));
     }
     match &detached.kept {
         Some(kept) => {
             facts.push(("kept", format!("{} in {}", holdings(&detached.holdings), kept.display())));
-            facts.push(("take back", "hermes sessions import FILE".into()));
+            facts.push(("import with", format!("{} sessions import FILE", program::name())));
         }
         None if !detached.holdings.is_empty() => facts.push(("discarded", holdings(&detached.holdings))),
         None => {}
     }
-    if !detached.holdings.not_kept.is_empty() {
-        facts.push(("not kept", format!("{} that went to the trash", not_kept(&detached.holdings))));
-    }
     for backup in &detached.backups {
-        facts.push(("left", format!("{}, a copy from before; remove it if you do not need it", backup.display())));
+        facts.push(("left", format!("{}, an older copy; remove it if you do not need it", backup.display())));
     }
     facts.into_iter().map(fact).collect()
-}
-
-/// Returns how many rows of the agent's other tables are not kept, by table.
-pub(crate) fn not_kept(held: &Holdings) -> String {
-    let parts: Vec<String> =
-        held.not_kept.iter().map(|(table, rows)| format!("{} of {table}", plural(*rows, "rows"))).collect();
-    parts.join(", ")
 }
 
 fn holdings(held: &Holdings) -> String {
@@ -62,7 +53,10 @@ fn holdings(held: &Holdings) -> String {
         (held.trashed, format!("{} in the trash", plural(held.trashed, "conversations"))),
         (held.pins, plural(held.pins, "pins")),
         (held.tags, plural(held.tags, "tags")),
+        (held.archived, format!("{} archived", plural(held.archived, "sessions"))),
     ];
-    let parts: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
+    let rows = held.rows.iter().map(|(table, rows)| format!("{} of {table}", plural(*rows, "rows")));
+    let parts: Vec<String> =
+        parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).chain(rows).collect();
     parts.join(", ")
 }

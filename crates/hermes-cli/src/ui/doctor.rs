@@ -1,4 +1,4 @@
-//! What is wrong, how bad it is, and what mends it.
+//! Prints the findings of `doctor` with their severity and remedy.
 
 use crate::reports::{Degree, Diagnosis, Item};
 use anstyle::{AnsiColor, Style};
@@ -6,17 +6,17 @@ use hermes_terminal::figures::plural;
 use hermes_terminal::layout::{fit, width, wrap};
 use hermes_terminal::{Line, Visible};
 
-/// A line for each thing that was looked at, and what mends it below it.
+/// Returns a line for each check, followed by the remedy.
 pub(crate) fn lines(diagnosis: &Diagnosis, columns: usize) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
-    for (what, why_not) in &diagnosis.mended {
+    for (what, why_not) in &diagnosis.fixed {
         lines.push(match why_not {
             None => Line::plain_text("⚒ ").text(what.as_str()),
-            Some(why) => Line::plain_text(format!("⚒ could not do it: {what}: {why}")),
+            Some(why) => Line::plain_text(format!("⚒ failed: {what}: {why}")),
         });
     }
     let widest = diagnosis.items.iter().map(|item| width(&item.name.into())).max().unwrap_or(0);
-    lines.extend(diagnosis.items.iter().flat_map(|item| told(item, widest, columns)));
+    lines.extend(diagnosis.items.iter().flat_map(|item| item_lines(item, widest, columns)));
     let counts = [(Degree::Problem, "problems"), (Degree::Warning, "warnings"), (Degree::Note, "notes")]
         .into_iter()
         .map(|(degree, things)| (diagnosis.count(degree), things))
@@ -24,14 +24,14 @@ pub(crate) fn lines(diagnosis: &Diagnosis, columns: usize) -> Vec<Line> {
         .map(|(count, things)| plural(count, things))
         .collect::<Vec<_>>();
     lines.push(Line::plain_text(if counts.is_empty() {
-        "All is well.".to_owned()
+        "No problems found.".to_owned()
     } else {
         format!("{}.", counts.join(", "))
     }));
     lines
 }
 
-fn told(item: &Item, widest: usize, columns: usize) -> Vec<Line> {
+fn item_lines(item: &Item, widest: usize, columns: usize) -> Vec<Line> {
     let (mark, color) = match item.degree {
         Degree::Fine => ("✓", Some(AnsiColor::Green)),
         Degree::Note => ("·", None),
@@ -50,7 +50,7 @@ fn told(item: &Item, widest: usize, columns: usize) -> Vec<Line> {
         });
     }
     if let Some(remedy) = &item.remedy {
-        let sign = if item.mend.is_some() { "⚒" } else { "→" };
+        let sign = if item.fix.is_some() { "⚒" } else { "→" };
         for (place, text) in wrap(&Visible::line(remedy), room.saturating_sub(2)).into_iter().enumerate() {
             let start = if place == 0 { format!("{blank}{sign} ") } else { format!("{blank}  ") };
             lines.push(Line::plain_text(start).with(text, Style::new().bold()));

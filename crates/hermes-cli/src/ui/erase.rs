@@ -1,4 +1,4 @@
-//! What erasing is about and came to, for a person.
+//! Confirmation prompt and result of erasing.
 
 use super::checks::fact;
 use super::{changes, trash};
@@ -7,10 +7,10 @@ use anstyle::Style;
 use hermes_app::trash::DeletePreview;
 use hermes_session::versions::Versions;
 use hermes_terminal::Line;
-use hermes_terminal::figures::{number, plural, size};
+use hermes_terminal::figures::{plural, size};
 use hermes_terminal::time::Now;
 
-/// What would go: what the store has of it, and what the trash has.
+/// Returns lines that list the data to be erased: in the store, and in the trash.
 pub(crate) fn question(
     doomed: &[DeletePreview],
     versions: &Versions,
@@ -29,7 +29,7 @@ pub(crate) fn question(
     lines
 }
 
-/// What was erased, and what was proven.
+/// Returns lines with the erased data and the proof.
 pub(crate) fn erased(outcome: &EraseOutcome) -> Vec<Line> {
     let name = outcome.title.as_deref().unwrap_or(outcome.id.as_str());
     let parts = [plural(outcome.deleted.sessions, "sessions"), plural(outcome.deleted.messages, "messages")];
@@ -37,20 +37,20 @@ pub(crate) fn erased(outcome: &EraseOutcome) -> Vec<Line> {
     let what = parts.collect::<Vec<_>>().join(", ");
     let line = Line::plain_text("Erased ").with(name, Style::new().bold()).text(format!(" ({what})."));
     let proof = outcome.erased.as_ref().filter(|erased| erased.is_clean()).map(|erased| {
-        Line::plain_text(format!(
-            "Nothing is left: {} of it are nowhere in {}, and {} in no index.",
-            plural(erased.needles, "signs"),
-            size(erased.scanned),
-            format_args!("{} words", number(erased.words))
-        ))
+        let words = match erased.words {
+            0 => String::new(),
+            words => format!(", none of {} in the indexes", plural(words, "rare words")),
+        };
+        let passages = plural(erased.needles, "passages");
+        Line::plain_text(format!("Verified: none of {passages} is left in {}{words}.", size(erased.scanned)))
     });
     [line].into_iter().chain(proof).collect()
 }
 
-/// A file that was rewritten, and how many transcripts went that somebody had left behind.
+/// Returns lines about a rewritten file, and about the leftover transcripts that were removed.
 pub(crate) fn finished(files: u64) -> Vec<Line> {
-    let removed =
-        (files > 0).then(|| Line::plain_text(format!("Removed {} that had been left.", plural(files, "transcripts"))));
-    let rewritten = Line::plain_text("The file was rewritten: it has neither free room nor a log.");
+    let removed = (files > 0)
+        .then(|| Line::plain_text(format!("Removed {} left over from before.", plural(files, "transcripts"))));
+    let rewritten = Line::plain_text("The file was rewritten; it has no free pages and no WAL.");
     removed.into_iter().chain([rewritten]).collect()
 }

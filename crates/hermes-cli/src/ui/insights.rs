@@ -1,4 +1,5 @@
-//! How an agent was used, as a person is told of it: what comes first, and how long, how many and how much is written. The clock and the zone are arguments.
+//! Usage of an agent, prepared for people: the order of rows, and the form of durations, counts and amounts. The clock
+//! and the zone are arguments.
 
 mod chart;
 mod html;
@@ -16,16 +17,16 @@ use jiff::civil::Date;
 use std::cmp::Reverse;
 
 pub(super) const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-/// Of a longer span, days before the first conversation are not drawn.
+/// Number of days from which empty days before the first conversation are not drawn.
 const MAX_EMPTY_DAYS: u32 = 366;
-/// No more days than this are drawn, however long the span is.
+/// Maximum number of days drawn.
 const MAX_DAYS: usize = 36_600;
-/// How many hours are named as those with the most starts.
+/// Number of busiest hours that are named.
 const PEAKS: usize = 5;
-/// The source whose people need no table of sources.
+/// The source of the terminal. If it is the only one, there is no table of sources.
 const CLI: &str = "cli";
 
-/// What was found, and what was asked for.
+/// The statistics, and the request that they answer.
 pub(crate) struct Report<'a> {
     pub(crate) days: u32,
     pub(crate) source: Option<&'a str>,
@@ -44,26 +45,26 @@ impl<'a> Report<'a> {
         self.told.total.sessions == 0
     }
 
-    /// Which days, of which source.
+    /// Returns the days and the source of the report.
     pub(super) fn span(&self) -> String {
         let days = plural(self.days.into(), "days");
         let days = if self.days == 1 { "day" } else { &days };
         self.source.map_or_else(|| format!("last {days}"), |source| format!("last {days}, {source}"))
     }
 
-    /// What is said when there is nothing to tell.
+    /// Returns the text for a report without sessions.
     pub(super) fn nothing(&self) -> String {
         let source = self.source.map_or_else(String::new, |source| format!(" (source: {source})"));
         format!("No sessions found in the last {}{source}.", plural(self.days.into(), "days"))
     }
 
-    /// The days of the first and the last start.
+    /// Returns the days of the first and the last start.
     pub(super) fn period(&self) -> String {
         let day = |at: Option<&Timestamp>| at.map_or_else(|| "?".to_owned(), |at| self.now.date(*at));
         format!("{} – {}", day(self.told.starts.first()), day(self.told.starts.last()))
     }
 
-    /// Models by tokens, then by sessions.
+    /// Returns models ordered by tokens, then by sessions.
     pub(super) fn models(&self) -> Vec<(&str, &Tally)> {
         let name = |model: &'a Option<String>| model.as_deref().unwrap_or("(no model)");
         let mut rows: Vec<_> = self.told.models.iter().map(|(model, tally)| (name(model), tally)).collect();
@@ -71,7 +72,7 @@ impl<'a> Report<'a> {
         rows
     }
 
-    /// Sources by conversations; none if there is nothing but the terminal.
+    /// Returns sources ordered by conversations. Empty if the terminal is the only source.
     pub(super) fn platforms(&self) -> Vec<(&str, &Tally)> {
         let mut rows: Vec<_> = self.told.sources.iter().map(|(source, tally)| (source.as_str(), tally)).collect();
         if rows.iter().all(|(name, _)| *name == CLI) {
@@ -81,41 +82,41 @@ impl<'a> Report<'a> {
         rows
     }
 
-    /// Tools by how often they were used.
+    /// Returns tools ordered by number of uses.
     pub(super) fn tools(&self) -> Vec<(&str, u64)> {
         let mut rows: Vec<_> = self.told.tools.iter().map(|(name, used)| (name.as_str(), used.count())).collect();
         rows.sort_by_key(|(name, count)| (Reverse(*count), *name));
         rows
     }
 
-    /// Skills by how often they were used.
+    /// Returns skills ordered by number of uses.
     pub(super) fn skills(&self) -> Vec<(&str, &SkillUse)> {
         let mut rows: Vec<_> = self.told.skills.iter().map(|(name, used)| (name.as_str(), used)).collect();
         rows.sort_by_key(|(name, used)| (Reverse((used.loads + used.edits, used.loads, used.last_used)), *name));
         rows
     }
 
-    /// How often skills were read, and changed.
+    /// Returns how often skills were loaded, and edited.
     pub(super) fn skill_totals(&self) -> (u64, u64) {
         let sum = |count: fn(&SkillUse) -> u64| self.told.skills.values().map(count).sum();
         (sum(|used| used.loads), sum(|used| used.edits))
     }
 
-    /// The same in words.
+    /// Returns the totals of skills in words.
     pub(super) fn skill_sum(&self) -> String {
         let (loads, edits) = self.skill_totals();
         let skills = plural(self.told.skills.len() as u64, "skills");
         format!("{skills}, {}, {}", plural(loads, "loads"), plural(edits, "edits"))
     }
 
-    /// Models by name for which a cost is known of some session, or unknown of some.
+    /// Returns models, by name, that have a session with known cost, or one with unknown cost.
     pub(super) fn models_by_cost(&self, is_known: bool) -> impl Iterator<Item = &str> {
         let is_meant =
             move |tally: &Tally| if is_known { tally.cost_usd.is_some() } else { tally.unknown_cost_sessions > 0 };
         self.told.models.iter().filter(move |(_, tally)| is_meant(tally)).filter_map(|(model, _)| model.as_deref())
     }
 
-    /// The starts of each day, the empty ones too.
+    /// Returns the number of starts per day, including empty days.
     pub(super) fn series(&self) -> Vec<(Date, u64)> {
         let day = |at: Timestamp| at.to_calendar().map(|at| at.to_zoned(self.now.zone.clone()).date());
         let Some(today) = day(self.now.at) else { return Vec::new() };
@@ -125,43 +126,50 @@ impl<'a> Report<'a> {
         self.activity.series(from, today, MAX_DAYS)
     }
 
-    /// Names and values of the overview: what was said and how long it took, then what it cost.
-    pub(super) fn overview(&self) -> [Vec<(&'static str, String)>; 2] {
+    /// Returns the overview: first messages and durations, then costs.
+    pub(super) fn overview(&self) -> [Vec<Fact>; 2] {
         let total = &self.told.total;
         let (said, used, time) = (total.messages, &total.usage, self.told.time);
         let sessions = |count: u64| (count > 0).then(|| plural(count, "sessions"));
         let mut talk = vec![
-            ("conversations", number(total.conversations)),
-            ("  sessions", number(total.sessions)),
-            ("messages", number(said.all())),
-            ("  yours", number(said.user)),
-            ("  the model's", number(said.assistant)),
-            ("  of tools", number(said.tool)),
-            ("tool calls", number(total.tool_calls)),
+            Fact::new("conversations", "conversations", number(total.conversations)),
+            Fact::new("  sessions", "sessions", number(total.sessions)),
+            Fact::new("messages", "messages", number(said.all())),
+            Fact::new("  yours", "messages from you", number(said.user)),
+            Fact::new("  the model's", "messages from the model", number(said.assistant)),
+            Fact::new("  of tools", "messages from tools", number(said.tool)),
+            Fact::new("tool calls", "tool calls", number(total.tool_calls)),
         ];
         if time.conversations > 0 {
-            talk.push(("time", duration(time.seconds)));
-            talk.push(("  on average", duration(time.seconds / time.conversations as f64)));
+            let average = time.seconds / time.conversations as f64;
+            talk.push(Fact::new("time", "total time", duration(time.seconds)));
+            talk.push(Fact::new("  on average", "time per conversation", duration(average)));
         }
-        let mut cost = vec![("cost", total.cost_usd.map_or_else(|| "unknown".to_owned(), dollars))];
+        let known = total.cost_usd.map_or_else(|| "unknown".to_owned(), dollars);
+        let mut cost = vec![Fact::new("cost", "cost", known)];
         let billed = used.actual_cost_usd.filter(|cost| *cost != 0.0).map(dollars);
-        cost.extend(billed.map(|billed| ("  billed", billed)));
-        cost.extend(sessions(total.unknown_cost_sessions).map(|text| ("  price unknown", text)));
-        cost.extend(sessions(total.included_cost_sessions).map(|text| ("  in a plan", text)));
+        cost.extend(billed.map(|billed| Fact::new("  billed", "billed cost", billed)));
+        let unknown = sessions(total.unknown_cost_sessions);
+        cost.extend(unknown.map(|text| Fact::new("  price unknown", "at an unknown price", text)));
+        let included = sessions(total.included_cost_sessions);
+        cost.extend(included.map(|text| Fact::new("  in a plan", "paid by a plan", text)));
         cost.extend([
-            ("tokens", short(total.tokens())),
-            ("  input", short(used.input_tokens)),
-            ("  output", short(used.output_tokens)),
-            ("  cache read", short(used.cache_read_tokens)),
-            ("  cache written", short(used.cache_write_tokens)),
+            Fact::new("tokens", "tokens", short(total.tokens())),
+            Fact::new("  input", "input tokens", short(used.input_tokens)),
+            Fact::new("  output", "output tokens", short(used.output_tokens)),
+            Fact::new("  cache read", "tokens read from cache", short(used.cache_read_tokens)),
+            Fact::new("  cache written", "tokens written to cache", short(used.cache_write_tokens)),
         ]);
         let average = |sum: f64| sum / total.conversations.max(1) as f64;
-        cost.push(("per conversation", format!("{:.1} messages", average(said.all() as f64))));
-        cost.push(("", format!("{} tokens", short(average(total.tokens() as f64) as i64))));
+        let messages = format!("{:.1}", average(said.all() as f64));
+        let messages = Fact::new("per conversation", "messages per conversation", messages);
+        let tokens = short(average(total.tokens() as f64) as i64);
+        let tokens = Fact::new("", "tokens per conversation", tokens);
+        cost.extend([Fact { unit: " messages", ..messages }, Fact { unit: " tokens", ..tokens }]);
         [talk, cost]
     }
 
-    /// The hours with the most starts, at most so many.
+    /// Returns the hours with the most starts, at most `most` of them.
     pub(super) fn peak_hours(&self, most: usize) -> Vec<String> {
         let mut hours: Vec<(usize, u64)> = self.activity.hours.iter().copied().enumerate().collect();
         hours.retain(|(_, count)| *count > 0);
@@ -170,7 +178,25 @@ impl<'a> Report<'a> {
     }
 }
 
-/// What a conversation stands out for.
+/// A number of the overview.
+#[derive(Debug, Clone)]
+pub(super) struct Fact {
+    /// The name in a column, indented under what it is a part of.
+    pub(super) name: &'static str,
+    /// The name where it stands alone.
+    pub(super) whole_name: &'static str,
+    pub(super) value: String,
+    /// The unit, if only `whole_name` says it.
+    pub(super) unit: &'static str,
+}
+
+impl Fact {
+    const fn new(name: &'static str, whole_name: &'static str, value: String) -> Self {
+        Self { name, whole_name, value, unit: "" }
+    }
+}
+
+/// Returns the property a conversation stands out for.
 pub(super) const fn distinction(notable: &Notable) -> &'static str {
     match notable.distinction {
         Distinction::Longest => "Longest",
@@ -181,7 +207,7 @@ pub(super) const fn distinction(notable: &Notable) -> &'static str {
     }
 }
 
-/// The same for programs.
+/// Returns the name of that property for programs.
 pub(super) const fn distinction_name(notable: &Notable) -> &'static str {
     match notable.distinction {
         Distinction::Longest => "longest",
@@ -192,7 +218,7 @@ pub(super) const fn distinction_name(notable: &Notable) -> &'static str {
     }
 }
 
-/// How much it has of that.
+/// Returns the amount of that property.
 pub(super) fn value(notable: &Notable) -> String {
     match notable.distinction {
         Distinction::Longest => duration(notable.value),
@@ -202,12 +228,12 @@ pub(super) fn value(notable: &Notable) -> String {
     }
 }
 
-/// A part of something in hundredths.
+/// Returns a part in percent.
 pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
 }
 
-/// A time as the agent writes it: `40s`, `12m`, `3h 5m`, `1.5d`.
+/// Formats a duration as the agent does: `40s`, `12m`, `3h 5m`, `1.5d`.
 pub(super) fn duration(seconds: f64) -> String {
     let whole = seconds.max(0.0) as u64;
     match whole {

@@ -1,5 +1,6 @@
 //! Answers for programs: the documents of `--json`, as types of `hermes-wire`.
 
+pub(crate) mod archive;
 pub(crate) mod changes;
 pub(crate) mod detached;
 pub(crate) mod doctor;
@@ -35,7 +36,7 @@ pub(crate) fn statistics(status: &StoreStatus, statistics: &Statistics, room: Op
 
 /// Returns the text before and after the messages of a transcript, so that messages can be written one by one.
 pub(crate) fn around_messages(session: &Session, states: StateCounts, segments: &Segments) -> (String, &'static str) {
-    let session = SessionDetail::new(session, states, &segments.compressed, segments.continued_in.as_ref());
+    let session = SessionDetail::new(session, states, &segments.compressed, segments.continued_in.last());
     let mut before = document(&Transcript { session, messages: Vec::new() });
     before.truncate(before.len() - EMPTY_END.len());
     (before, EMPTY_END)
@@ -82,7 +83,7 @@ pub(crate) fn optimized(optimized: &Optimized) -> String {
     })
 }
 
-/// Where the next page of a search starts: after so many hits, and at which place.
+/// The start of the next page of a search: the number of hits before it, and its position.
 #[derive(Debug, Default)]
 pub(crate) struct Next {
     pub(crate) offset: Option<u64>,

@@ -1,38 +1,39 @@
-//! What is told of pins and tags.
+//! Results of commands that change or list pins and tags.
 
+use crate::program::called;
 use anstyle::Style;
 use hermes_session::{SessionId, Tag};
 use hermes_terminal::Line;
 use hermes_terminal::figures::number;
 use hermes_terminal::table::{Column, Table};
 
-/// Stands before the title of what is pinned.
+/// Prefix of the title of a pinned conversation.
 pub(crate) const SIGN: &str = "* ";
 
-/// How narrow a tag may become in a table.
+/// Minimum width of a tag in a table, in columns.
 const LEAST_TAG: usize = 12;
 
 /// A conversation that was to be pinned or unpinned.
 #[derive(Debug)]
 pub(crate) struct Pinned {
-    /// The session it goes on in today.
+    /// The session that the conversation continues in today.
     pub(crate) id: SessionId,
     pub(crate) title: Option<String>,
     /// Whether it is pinned now.
     pub(crate) is_pinned: bool,
-    /// Whether it was not before.
+    /// Whether the command changed it.
     pub(crate) is_changed: bool,
 }
 
 /// A conversation and its tags.
 #[derive(Debug)]
 pub(crate) struct Tagged {
-    /// The session it goes on in today.
+    /// The session that the conversation continues in today.
     pub(crate) id: SessionId,
     pub(crate) tags: Vec<Tag>,
 }
 
-/// What became of pins.
+/// Returns a line for each conversation that was pinned or unpinned.
 pub(crate) fn pinned(done: &[Pinned]) -> Vec<Line> {
     let line = |one: &Pinned| {
         let (start, end) = match (one.is_pinned, one.is_changed) {
@@ -47,12 +48,12 @@ pub(crate) fn pinned(done: &[Pinned]) -> Vec<Line> {
     done.iter().map(line).collect()
 }
 
-/// Tags as they are told in a line.
+/// Returns tags as one line.
 pub(crate) fn listed(tags: &[Tag]) -> String {
     tags.iter().map(Tag::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// The tags of conversations.
+/// Returns a line for each conversation with its tags.
 pub(crate) fn tagged(done: &[Tagged]) -> Vec<Line> {
     let line = |one: &Tagged| {
         let what = if one.tags.is_empty() { "(no tags)".to_owned() } else { listed(&one.tags) };
@@ -61,11 +62,11 @@ pub(crate) fn tagged(done: &[Tagged]) -> Vec<Line> {
     done.iter().map(line).collect()
 }
 
-/// Every tag, and how many conversations have it.
+/// Returns a table of all tags with the number of conversations that have each.
 pub(crate) fn tags(tags: &[(Tag, u64)], columns: usize) -> Vec<Line> {
     if tags.is_empty() {
         let hint = "`hermes sessions tag SESSION --add TAG` gives a conversation one.";
-        return vec![Line::plain_text("No conversation has a tag."), Line::plain_text(hint)];
+        return vec![Line::plain_text("No conversation has a tag."), Line::plain_text(&*called(hint))];
     }
     let column = |head, least, is_number| Column { head, style: Style::new(), least, is_number };
     let rows = tags.iter().map(|(tag, count)| vec![tag.as_str().into(), number(*count).as_str().into()]);

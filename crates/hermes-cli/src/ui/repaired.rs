@@ -1,4 +1,4 @@
-//! What was saved of a damaged file, and what was lost.
+//! Result of repairing a damaged file: the rows saved and the rows lost.
 
 use super::checks::fact;
 use crate::reports::RepairOutcome;
@@ -7,15 +7,15 @@ use hermes_terminal::Line;
 use hermes_terminal::figures::{number, plural};
 use hermes_terminal::shell::shell_word;
 
-/// What it came to, for a person.
+/// Returns the lines of the result.
 pub(crate) fn lines(outcome: &RepairOutcome) -> Vec<Line> {
     let (salvage, report) = (&outcome.repaired.salvage, &outcome.repaired.report);
     let saved = format!("{}, {}", plural(report.sessions, "sessions"), plural(report.messages, "messages"));
     let mut lines = vec![Line::plain_text(format!("Saved {saved} in {:.1}s", outcome.took.as_secs_f64()))];
     let mut read = vec![plural(salvage.pages, "pages")];
     let mut more = |count: u64, text: &str| read.extend((count > 0).then(|| format!("{} {text}", number(count))));
-    more(salvage.wal_frames, "from the log");
-    more(salvage.damaged_frames, "of the log damaged");
+    more(salvage.wal_frames, "from the WAL");
+    more(salvage.damaged_frames, "damaged in the WAL");
     let lost = salvage.tables.iter().filter(|table| is_shown(table)).map(|table| table.lost).sum();
     read.push(damage(salvage.damaged, lost));
     let mut facts = vec![
@@ -27,11 +27,11 @@ pub(crate) fn lines(outcome: &RepairOutcome) -> Vec<Line> {
         facts.push((table.name.as_str(), counts(table)));
     }
     let some = |count: u64, text: &str| (count > 0).then(|| format!("{} {text}", plural(count, "sessions")));
-    facts.extend(some(salvage.rebuilt_sessions, "made again from what the indexes tell").map(|text| ("rebuilt", text)));
-    let recovered = "made again from their messages alone, with the source `recovered`";
+    facts.extend(some(salvage.rebuilt_sessions, "rebuilt from index entries").map(|text| ("rebuilt", text)));
+    let recovered = "rebuilt from their messages alone, with the source `recovered`";
     facts.extend(some(salvage.recovered_sessions, recovered).map(|text| ("recovered", text)));
     facts.extend(some(salvage.hidden_sessions, "that were being deleted or imported").map(|text| ("left out", text)));
-    let stray = format!("{} on pages that nothing leads to", plural(salvage.stray_rows, "rows"));
+    let stray = format!("{} on unreferenced pages", plural(salvage.stray_rows, "rows"));
     facts.extend((salvage.stray_rows > 0).then_some(("strays", stray)));
     let proof = &outcome.repaired.proof;
     let same = format!(
@@ -42,13 +42,16 @@ pub(crate) fn lines(outcome: &RepairOutcome) -> Vec<Line> {
     facts.push(("proof", same));
     lines.extend(facts.into_iter().map(fact));
     let (from, to) = (shell_word(&outcome.from.display().to_string()), shell_word(&outcome.to.display().to_string()));
-    lines.push(Line::plain_text(format!(
-        "To use it: stop every agent, move {from} and its -wal and -shm away, then mv {to} {from}"
-    )));
+    // While the marker is there, nothing writes to a file of that name.
+    let aside = match &outcome.marker {
+        Some(marker) => format!("{from}, its -wal and -shm, and {}", shell_word(&marker.display().to_string())),
+        None => format!("{from} and its -wal and -shm"),
+    };
+    lines.push(Line::plain_text(format!("To use it: stop every agent, move {aside} away, then mv {to} {from}")));
     lines
 }
 
-/// Says what is damaged. Rows are also lost in sound pages: a row without an id can be read and not be kept.
+/// Describes the damage. Rows can also be lost from sound pages: a row without an id can be read but not kept.
 fn damage(places: u64, lost: u64) -> String {
     match (places, lost) {
         (0, 0) => "nothing damaged".to_owned(),
@@ -57,7 +60,7 @@ fn damage(places: u64, lost: u64) -> String {
     }
 }
 
-/// The agent's version and tables that a file does not have are not worth a line.
+/// Returns whether a table gets a line. The agent's version does not, nor do tables that the file does not have.
 fn is_shown(table: &SalvagedTable) -> bool {
     table.name != "schema_version"
         && (table.saved + table.lost > 0 || matches!(table.name.as_str(), "messages" | "sessions"))
@@ -72,7 +75,7 @@ fn counts(table: &SalvagedTable) -> String {
     };
     match table.cut {
         0 => format!("{} saved, {lost}", number(table.saved)),
-        cut => format!("{} saved, {} of them without their end, {lost}", number(table.saved), number(cut)),
+        cut => format!("{} saved, {} of them truncated, {lost}", number(table.saved), number(cut)),
     }
 }
 

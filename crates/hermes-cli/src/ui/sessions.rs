@@ -1,24 +1,26 @@
-//! A list of sessions: a table where there is room for one, a few short lines per session where there is not.
+//! A list of sessions: a table if there is room, otherwise a few short lines per session.
 
 use super::pins_and_tags;
+use super::stacked::Entry;
 use anstyle::{AnsiColor, Style};
 use hermes_session::SessionSummary;
 use hermes_terminal::figures::dollars;
 use hermes_terminal::layout::{cut, fit};
 use hermes_terminal::table::{Column, Table};
 use hermes_terminal::time::Now;
-use hermes_terminal::{Line, Visible};
+use hermes_terminal::transcript::NO_TITLE;
+use hermes_terminal::{Line, UNLIMITED, Visible};
 
-/// What stands where a session has no title.
+/// Placeholder for an unknown cost.
 const NOTHING: &str = "—";
 const LEAST_TITLE: usize = 16;
 const LEAST_PREVIEW: usize = 20;
-/// As wide as the longest of the agent's own sources that people see every day.
+/// Minimum width of a source in columns: that of the agent's longest common source.
 const LEAST_SOURCE: usize = 10;
-/// A title is at most this wide, so that one long title does not push out every preview.
+/// Maximum width of a title in columns, so that one long title does not push out every preview.
 const MAX_TITLE: usize = 32;
 
-/// Tags give way to all else, and never take more than this.
+/// Minimum and maximum width of tags in columns. All other columns take precedence.
 const LEAST_TAGS: usize = 8;
 const MAX_TAGS: usize = 24;
 
@@ -27,13 +29,20 @@ const MAX_TAGS: usize = 24;
 pub(crate) struct Look {
     /// The number of the first row.
     pub(crate) first: u64,
-    /// With what each cost.
+    /// Whether costs are shown.
     pub(crate) with_cost: bool,
-    /// The width of the terminal.
+    /// The width of the terminal, or [`UNLIMITED`].
     pub(crate) columns: usize,
 }
 
-/// The lines of a list, numbered. Ids are never cut.
+impl Look {
+    /// Returns the maximum width of a cell: `most`, or no limit if the table has none.
+    const fn most(self, most: usize) -> usize {
+        if self.columns == UNLIMITED { UNLIMITED } else { most }
+    }
+}
+
+/// Returns the lines of a list, numbered. Ids are never cut.
 pub(crate) fn list(rows: &[SessionSummary], now: &Now, look: Look) -> Vec<Line> {
     let Look { first, columns, .. } = look;
     let has_tags = rows.iter().any(|row| !row.tags.is_empty());
@@ -51,7 +60,7 @@ pub(crate) fn list(rows: &[SessionSummary], now: &Now, look: Look) -> Vec<Line> 
 fn table(rows: &[SessionSummary], now: &Now, look: Look, with_preview: bool, with_tags: bool) -> Table {
     let dim = Style::new().dimmed();
     let column = |head, style, least, is_number| Column { head, style, least, is_number };
-    // A title tells more than a preview: as long as there is a preview to give way, no title is cut.
+    // A title says more than a preview. As long as a preview can be cut, no title is.
     let least_title = if with_preview { None } else { Some(LEAST_TITLE) };
     let mut columns = vec![
         column("#", dim, None, true),
@@ -75,13 +84,13 @@ fn table(rows: &[SessionSummary], now: &Now, look: Look, with_preview: bool, wit
         let mut cells = Vec::with_capacity(columns.len());
         cells.push(number.to_string().into());
         if with_preview {
-            cells.push(cut(&starred(row, row.title.as_deref().unwrap_or(NOTHING)), MAX_TITLE));
+            cells.push(cut(&starred(row, row.title.as_deref().unwrap_or(NO_TITLE)), look.most(MAX_TITLE)));
             cells.push(Visible::line(&row.preview));
         } else {
             cells.push(name(row));
         }
         if with_tags {
-            cells.push(cut(&pins_and_tags::listed(&row.tags).into(), MAX_TAGS));
+            cells.push(cut(&pins_and_tags::listed(&row.tags).into(), look.most(MAX_TAGS)));
         }
         cells.push(now.relative(row.last_active).into());
         cells.push(row.source.as_str().into());
@@ -95,16 +104,16 @@ fn table(rows: &[SessionSummary], now: &Now, look: Look, with_preview: bool, wit
     Table { rows: (look.first..).zip(rows).map(cells).collect(), columns }
 }
 
-/// What a session is called where there is one column for it: its title, or what it starts with.
+/// Returns the name of a session for lists with one column for it: its title, or its preview.
 fn name(row: &SessionSummary) -> Visible {
     match &row.title {
         Some(title) => starred(row, title),
-        None if row.preview.is_empty() => starred(row, NOTHING),
+        None if row.preview.is_empty() => starred(row, NO_TITLE),
         None => starred(row, &row.preview),
     }
 }
 
-/// A text with a star before it if the row is pinned.
+/// Returns a text with a star before it if the row is pinned.
 fn starred(row: &SessionSummary, text: &str) -> Visible {
     match row.pinned_at {
         Some(_) => format!("{}{text}", pins_and_tags::SIGN).as_str().into(),
@@ -116,21 +125,12 @@ fn cost(row: &SessionSummary) -> String {
     row.usage.cost().map_or_else(|| NOTHING.to_owned(), dollars)
 }
 
-fn stacked(number: u64, row: &SessionSummary, now: &Now, margin: usize, look: Look) -> [Line; 3] {
+fn stacked(number: u64, row: &SessionSummary, now: &Now, margin: usize, look: Look) -> Vec<Line> {
     let count = row.messages;
     let messages = if count == 1 { "message" } else { "messages" };
-    let mut facts = format!("{} · {} · {count} {messages}", now.relative(row.last_active), row.source);
-    if look.with_cost {
-        facts = format!("{} · {facts}", cost(row));
-    }
-    if !row.tags.is_empty() {
-        facts = format!("{facts} · {}", pins_and_tags::listed(&row.tags));
-    }
-    let (dim, room) = (Style::new().dimmed(), look.columns.saturating_sub(margin));
-    let indent = || Line::plain_text(" ".repeat(margin));
-    [
-        Line::styled(fit(&number.to_string().into(), margin), dim).with(cut(&name(row), room), Style::new().bold()),
-        indent().text(cut(&facts.into(), room)),
-        indent().with(row.id.as_str(), dim),
-    ]
+    let known = [now.relative(row.last_active), row.source.to_string(), format!("{count} {messages}")];
+    let tags = (!row.tags.is_empty()).then(|| pins_and_tags::listed(&row.tags));
+    let facts = look.with_cost.then(|| cost(row)).into_iter().chain(known).chain(tags).collect();
+    let head = fit(&number.to_string().into(), margin);
+    Entry { head, name: name(row), facts, id: row.id.as_str() }.lines(look.columns)
 }

@@ -1,4 +1,4 @@
-//! How much a store holds: facts, then tables by source, by model and by what takes room, with bars where there is room for them.
+//! Statistics of a store: facts, then tables by source, by model and by disk usage, with bars if there is room.
 
 use anstyle::Style;
 use hermes_session::{IndexHealth, ModelStatistics, Room, SourceStatistics, Statistics, StoreStatus};
@@ -9,10 +9,10 @@ use hermes_terminal::layout::cut;
 use hermes_terminal::time::Now;
 use std::cmp::Reverse;
 
-/// How many models are shown to a person.
+/// Maximum number of models shown.
 const MAX_MODELS: usize = 15;
 
-/// The lines of what a store holds, in at most `columns`.
+/// Returns the statistics of a store, in at most `columns`.
 pub(crate) fn lines(
     status: &StoreStatus,
     statistics: &Statistics,
@@ -59,7 +59,7 @@ fn facts(status: &StoreStatus, statistics: &Statistics, now: &Now, columns: usiz
     known.into_iter().filter_map(line).collect()
 }
 
-/// Every source, the one with the most messages first.
+/// Returns all sources, ordered by messages, descending.
 fn sources(statistics: &Statistics, columns: usize) -> Vec<Line> {
     let mut rows: Vec<(&str, SourceStatistics)> =
         statistics.sources.iter().map(|(source, counts)| (source.as_str(), *counts)).collect();
@@ -77,12 +77,12 @@ fn sources(statistics: &Statistics, columns: usize) -> Vec<Line> {
     barred(table, &rows.iter().map(|(_, counts)| counts.messages as f64).collect::<Vec<_>>(), columns)
 }
 
-/// The models that cost most, then those that were used most.
+/// Returns the models ordered by cost, then by use.
 fn models(statistics: &Statistics, columns: usize) -> Vec<Line> {
     let mut rows: Vec<(&str, &ModelStatistics)> =
-        statistics.models.iter().map(|(model, told)| (model.as_deref().unwrap_or("(no model)"), told)).collect();
+        statistics.models.iter().map(|(model, counted)| (model.as_deref().unwrap_or("(no model)"), counted)).collect();
     rows.sort_by(|(one, a), (other, b)| {
-        let cost = |told: &ModelStatistics| told.cost_usd.unwrap_or(0.0);
+        let cost = |counted: &ModelStatistics| counted.cost_usd.unwrap_or(0.0);
         cost(b)
             .total_cmp(&cost(a))
             .then(tokens(b).cmp(&tokens(a)))
@@ -91,36 +91,38 @@ fn models(statistics: &Statistics, columns: usize) -> Vec<Line> {
     });
     let hidden = rows.len().saturating_sub(MAX_MODELS);
     rows.truncate(MAX_MODELS);
-    let cost = |told: &ModelStatistics| told.cost_usd.map_or_else(|| "—".to_owned(), dollars).into();
-    let wide = |(name, told): &(&str, &ModelStatistics)| {
-        let used = &told.usage;
+    let cost = |counted: &ModelStatistics| counted.cost_usd.map_or_else(|| "—".to_owned(), dollars).into();
+    let wide = |(name, counted): &(&str, &ModelStatistics)| {
+        let used = &counted.usage;
         let cached = used.cache_read_tokens.saturating_add(used.cache_write_tokens);
         let counts = [used.input_tokens, used.output_tokens, cached].map(|count| short(count).into());
-        [vec![named(name), number(told.sessions).into()], counts.to_vec(), vec![cost(told)]].concat()
+        [vec![named(name), number(counted.sessions).into()], counts.to_vec(), vec![cost(counted)]].concat()
     };
-    let narrow = |(name, told): &(&str, &ModelStatistics)| vec![named(name), short(tokens(told)).into(), cost(told)];
+    let narrow =
+        |(name, counted): &(&str, &ModelStatistics)| vec![named(name), short(tokens(counted)).into(), cost(counted)];
     let full = table(&["Model", "Sessions", "Input", "Output", "Cached", "Cost"], rows.iter().map(wide).collect());
     let shown = match full.least_width() <= columns {
         true => full,
         false => table(&["Model", "Tokens", "Cost"], rows.iter().map(narrow).collect()),
     };
-    let is_priced = rows.iter().any(|(_, told)| told.cost_usd.is_some_and(|cost| cost > 0.0));
-    let amount = |told: &ModelStatistics| if is_priced { told.cost_usd.unwrap_or(0.0) } else { tokens(told) as f64 };
-    let mut lines = barred(shown, &rows.iter().map(|(_, told)| amount(told)).collect::<Vec<_>>(), columns);
+    let is_priced = rows.iter().any(|(_, counted)| counted.cost_usd.is_some_and(|cost| cost > 0.0));
+    let amount =
+        |counted: &ModelStatistics| if is_priced { counted.cost_usd.unwrap_or(0.0) } else { tokens(counted) as f64 };
+    let mut lines = barred(shown, &rows.iter().map(|(_, counted)| amount(counted)).collect::<Vec<_>>(), columns);
     if hidden > 0 {
         lines.push(Line::styled(format!("… and {hidden} more (--json lists all)"), Style::new().dimmed()));
     }
     lines
 }
 
-fn tokens(told: &ModelStatistics) -> i64 {
-    let used = &told.usage;
+fn tokens(counted: &ModelStatistics) -> i64 {
+    let used = &counted.usage;
     [used.output_tokens, used.cache_read_tokens, used.cache_write_tokens]
         .into_iter()
         .fold(used.input_tokens, i64::saturating_add)
 }
 
-/// What takes room, and how much of all.
+/// Returns the disk usage by part, each with its share of the whole.
 fn sizes(status: &StoreStatus, room: Option<&Room>, columns: usize) -> Vec<Line> {
     let mut parts: Vec<(&str, u64)> = Vec::new();
     if let Some(room) = room {
@@ -132,7 +134,7 @@ fn sizes(status: &StoreStatus, room: Option<&Room>, columns: usize) -> Vec<Line>
         [("store", status.bytes)].into_iter().chain(room.map(|room| ("log", room.log)).filter(|part| part.1 > 0));
     let rows: Vec<(&str, u64)> = parts.iter().copied().chain(total).collect();
     let cells = |(name, bytes): &(&str, u64)| vec![named(name), size(*bytes).into()];
-    let table = table(&["Room", "Size"], rows.iter().map(cells).collect());
+    let table = table(&["Disk usage", "Size"], rows.iter().map(cells).collect());
     let bars: Vec<f64> =
         rows.iter().enumerate().map(|(at, (_, bytes))| if at < parts.len() { *bytes as f64 } else { 0.0 }).collect();
     let mut lines = barred(table, &bars, columns);

@@ -1,4 +1,4 @@
-//! What a store is, and what came of copying one to another.
+//! Status of a store, and the result of copying one to another.
 
 use super::checks::{fact, messages};
 use hermes_app::migrate::Migrated;
@@ -7,11 +7,13 @@ use hermes_session::{Counts, IndexHealth, StoreStatus};
 use hermes_terminal::Line;
 use hermes_terminal::figures::{number, plural, size};
 
-/// What and where a store is.
+/// Returns the kind, location and state of a store.
 pub(crate) fn status(status: &StoreStatus, counts: &Counts) -> Vec<Line> {
     let indexes = match &status.indexes {
-        IndexHealth::Whole => "whole".to_owned(),
-        IndexHealth::Behind { messages } => format!("behind by {}; search covers them", plural(*messages, "messages")),
+        IndexHealth::Whole => "complete".to_owned(),
+        IndexHealth::Behind { messages } => {
+            format!("{} not indexed yet; search scans them", plural(*messages, "messages"))
+        }
         IndexHealth::Broken { why } => format!("broken: {why}"),
     };
     let schema = match &status.schema {
@@ -40,12 +42,12 @@ pub(crate) fn status(status: &StoreStatus, counts: &Counts) -> Vec<Line> {
     facts.into_iter().filter_map(|(name, value)| Some(wide((name, value?)))).collect()
 }
 
-/// A fact whose name may be as long as `conversations`.
+/// Returns a fact whose name may be as long as `conversations`.
 fn wide((name, value): (&str, String)) -> Line {
     Line::styled(format!("{name:<13}  "), anstyle::Style::new().dimmed()).text(value)
 }
 
-/// What a migration came to.
+/// Returns lines with the result of a migration.
 pub(crate) fn migrated(migrated: &Migrated) -> Vec<Line> {
     let report = &migrated.report;
     let what = format!("{}, {}", plural(report.sessions, "sessions"), messages(report.states));
@@ -60,13 +62,13 @@ pub(crate) fn migrated(migrated: &Migrated) -> Vec<Line> {
         ("from", Some(migrated.from.clone())),
         ("to", Some(migrated.to.clone())),
         ("resumed", report.resumed_after.as_ref().map(|id| format!("after session {id}"))),
-        ("skipped", some(report.skipped, format!("{}, there already", plural(report.skipped, "sessions")))),
+        ("skipped", some(report.skipped, format!("{}, already in the target", plural(report.skipped, "sessions")))),
+        ("caught up", some(report.caught_up, format!("{}, older in the target", plural(report.caught_up, "sessions")))),
         (
-            "caught up",
-            some(report.caught_up, format!("{}, there as they were earlier", plural(report.caught_up, "sessions"))),
+            "conflicts",
+            some(conflicts, format!("{}, already in the target with other content", plural(conflicts, "sessions"))),
         ),
-        ("conflicts", some(conflicts, format!("{}, there already with other content", plural(conflicts, "sessions")))),
-        ("not carried", some(report.unreadable, plural(report.unreadable, "rows"))),
+        ("not copied", some(report.unreadable, plural(report.unreadable, "rows"))),
         (
             "beside",
             some(
@@ -90,9 +92,9 @@ fn proof(proof: &Proof) -> Vec<Line> {
     let agreed = proof.queries.iter().filter(|query| query.missing == 0 && query.extra == 0).count() as u64;
     let counted = |count: u64, text: &str| (count > 0).then(|| format!("{} {text}", number(count)));
     let aside = [
-        counted(proof.renumbered, "with other ids of messages"),
+        counted(proof.renumbered, "with other message ids"),
         counted(proof.renamed, "under another title"),
-        counted(proof.unlinked, "without a parent that is nowhere"),
+        counted(proof.unlinked, "without their missing parent"),
     ];
     let aside = aside.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let same = format!(
@@ -113,7 +115,7 @@ fn proof(proof: &Proof) -> Vec<Line> {
     facts.into_iter().map(fact).collect()
 }
 
-/// The first things that differ.
+/// Returns the first mismatches.
 pub(crate) fn mismatches(proof: &Proof, shown: usize) -> Vec<Line> {
     let sessions = proof.found.iter().map(|mismatch| format!("  session {}: {}", mismatch.session, mismatch.what));
     let queries = proof.queries.iter().filter(|query| query.missing + query.extra > 0).map(|query| {

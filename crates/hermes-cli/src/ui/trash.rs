@@ -1,16 +1,18 @@
-//! The trash, as a person sees it.
+//! Views of the trash.
 
+use super::stacked::{Entry, table_or_entries};
 use anstyle::{AnsiColor, Style};
 use hermes_session::{Restored, Trashed};
 use hermes_terminal::figures::plural;
 use hermes_terminal::table::{Column, Table};
 use hermes_terminal::time::Now;
+use hermes_terminal::transcript::NO_TITLE;
 use hermes_terminal::{Line, Visible};
 
-/// How narrow a title may become in a table.
+/// Minimum width of a title in a table, in columns.
 const LEAST_TITLE: usize = 12;
 
-/// What is in the trash.
+/// Returns the entries of the trash.
 pub(crate) fn list(entries: &[Trashed], now: &Now, columns: usize) -> Vec<Line> {
     if entries.is_empty() {
         return vec![Line::plain_text("The trash is empty.")];
@@ -27,12 +29,24 @@ pub(crate) fn list(entries: &[Trashed], now: &Now, columns: usize) -> Vec<Line> 
         ],
         rows: entries.iter().map(|entry| cells(entry, now)).collect(),
     };
-    table.lines(columns)
+    table_or_entries(&table, entries.iter().map(|entry| narrow(entry, now)), columns)
+}
+
+/// Returns an entry for the narrow layout.
+fn narrow<'a>(entry: &'a Trashed, now: &Now) -> Entry<'a> {
+    let (deleted, until) = (now.relative(entry.deleted_at), now.date(entry.until));
+    let messages = plural(entry.messages, "messages");
+    Entry {
+        head: Visible::default(),
+        name: entry.title.as_deref().unwrap_or(NO_TITLE).into(),
+        facts: vec![format!("deleted {deleted}"), format!("until {until}"), entry.source.to_string(), messages],
+        id: entry.id.as_str(),
+    }
 }
 
 fn cells(entry: &Trashed, now: &Now) -> Vec<Visible> {
     vec![
-        entry.title.as_deref().unwrap_or("—").into(),
+        entry.title.as_deref().unwrap_or(NO_TITLE).into(),
         now.relative(entry.deleted_at).into(),
         now.date(entry.until).into(),
         entry.source.as_str().into(),
@@ -41,14 +55,14 @@ fn cells(entry: &Trashed, now: &Now) -> Vec<Visible> {
     ]
 }
 
-/// One of several that could be meant.
+/// Returns a line for one of several matching entries.
 pub(crate) fn candidate(entry: &Trashed, now: &Now) -> Line {
-    let title = entry.title.as_deref().unwrap_or("(no title)");
+    let title = entry.title.as_deref().unwrap_or(NO_TITLE);
     let line = Line::plain_text("  ").with(entry.id.as_str(), Style::new().bold()).text("  ");
     line.with(now.relative(entry.deleted_at), Style::new().dimmed()).text("  ").text(title)
 }
 
-/// What came back.
+/// Returns lines with the restored entry.
 pub(crate) fn restored(entry: &Trashed, restored: &Restored, files: u64) -> Vec<Line> {
     let name = entry.title.as_deref().unwrap_or(entry.id.as_str());
     let parts = [plural(restored.sessions, "sessions"), plural(restored.messages, "messages")];
@@ -56,7 +70,7 @@ pub(crate) fn restored(entry: &Trashed, restored: &Restored, files: u64) -> Vec<
     let what = parts.collect::<Vec<_>>().join(", ");
     let line = Line::plain_text("Restored ").with(name, Style::new().bold()).text(format!(" ({what})."));
     let retitled = restored.retitled.iter().map(|one| {
-        let text = format!("Another session is called {} by now: {}", one.had, one.id);
+        let text = format!("The title {} is now in use by another session: {}", one.had, one.id);
         Line::plain_text(match &one.has {
             Some(has) => format!("{text} is called {has}."),
             None => format!("{text} has no title any more."),
@@ -65,7 +79,7 @@ pub(crate) fn restored(entry: &Trashed, restored: &Restored, files: u64) -> Vec<
     [line].into_iter().chain(retitled).collect()
 }
 
-/// What went for good.
+/// Returns lines with the entries deleted for good.
 pub(crate) fn emptied(gone: &[Trashed], files: u64) -> Vec<Line> {
     if gone.is_empty() {
         return vec![Line::plain_text("The trash is empty.")];

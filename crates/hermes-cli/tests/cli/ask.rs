@@ -1,11 +1,11 @@
-//! Questions to a person at a terminal.
+//! Confirmation prompts at a terminal.
 
 use super::*;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::io::{Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 
-/// What a person sees who answers so, and the exit code.
+/// Runs a command at a terminal and types `answer`. Returns the output and the exit code.
 #[cfg(target_os = "linux")]
 fn answered(mut run: Run<'_>, answer: &str) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
@@ -21,13 +21,13 @@ fn answered(mut run: Run<'_>, answer: &str) -> String {
     let mut master = std::fs::File::from(master);
     master.write_all(answer.as_bytes()).unwrap();
     let (mut seen, mut buffer) = (Vec::new(), [0; 4096]);
-    // Once nobody has the terminal open any more, reading fails.
+    // Reading fails once the terminal has no other user.
     while let Ok(count @ 1..) = master.read(&mut buffer) {
         seen.extend_from_slice(&buffer[..count]);
     }
     let code = child.wait().unwrap().code().unwrap();
     let text = String::from_utf8(seen).unwrap().replace("\r\n", "\n").replace(&home, "[HOME]");
-    // The terminal shows what is typed when it is typed, be that before or after the question.
+    // The terminal echoes input when it is typed, before or after the question.
     format!("{}--- exit {code}", text.replacen(&answer.replace('\u{4}', ""), "", 1).replacen("^D\u{8}\u{8}", "", 1))
 }
 
@@ -44,12 +44,12 @@ fn a_person_sees_what_would_go_and_says_no() {
     sessions    2
     messages    2
     files       1 transcript
-    Delete this conversation? [y/N] error: cancelled, nothing was changed
-    hint: answer y to go on, or give --yes
-    --- exit 1
+    Move this conversation to the trash? [y/N] Nothing was changed.
+    --- exit 0
     "#);
     for answer in ["\n", "maybe\n", "\u{4}"] {
-        assert!(answered(home.hermes(&["sessions", "delete", "first"]), answer).ends_with("--- exit 1"), "{answer:?}");
+        let seen = answered(home.hermes(&["sessions", "delete", "first"]), answer);
+        assert!(seen.ends_with("Nothing was changed.\n--- exit 0") && !seen.contains("error:"), "{answer:?}: {seen}");
     }
     let left = home.foreign().query_row("SELECT count(*) FROM sessions", [], |row| row.get(0));
     assert_eq!((left, home.path().join("sessions/first.jsonl").exists()), (Ok(2_i64), true));
@@ -67,10 +67,36 @@ fn of_a_delegate_it_is_said_what_it_was_sent_from() {
     messages    2
     files       2 transcripts
     sent from   second, which stays
-    Delete this delegate? [y/N] error: cancelled, nothing was changed
-    hint: answer y to go on, or give --yes
-    --- exit 1
+    Move this delegate to the trash? [y/N] Nothing was changed.
+    --- exit 0
     "#);
+}
+
+#[test]
+fn about_several_one_question_is_asked() {
+    let home = delete::delegating();
+    home.talk("other", "cli", None, LONG_AGO, &[(Role::User, "x")]);
+    insta::assert_snapshot!(answered(home.hermes(&["sessions", "delete", "helper", "other"]), "no\n"), @r#"
+    (no title)
+    id          helper_on
+    source      cli
+    started     2025-03-05 09:16
+    sessions    2
+    messages    2
+    files       2 transcripts
+    sent from   second, which stays
+
+    (no title)
+    id          other
+    source      cli
+    started     2025-03-05 09:15
+    sessions    1
+    messages    1
+    Move 1 conversation and 1 delegate to the trash? [y/N] Nothing was changed.
+    --- exit 0
+    "#);
+    let seen = answered(home.hermes(&["sessions", "delete", "helper", "other"]), "y\n");
+    assert!(seen.contains("\nThey can be restored until ") && seen.contains(" restore helper_on other\n"), "{seen}");
 }
 
 #[test]
@@ -79,7 +105,8 @@ fn a_clear_yes_is_taken() {
         let home = compressed();
         let seen = answered(home.hermes(&["sessions", "delete", "first"]), answer);
         assert!(
-            seen.contains("Deleted long work #2 (2 sessions, 2 messages).\nUntil ") && seen.ends_with("--- exit 0"),
+            seen.contains("Moved long work #2 to the trash (2 sessions, 2 messages).\nIt can be restored until ")
+                && seen.ends_with("--- exit 0"),
             "{seen}"
         );
     }
@@ -94,28 +121,51 @@ fn pruning_and_overwriting_ask_too() {
     Title         Last active  Source  Sessions  Msgs  ID
     ─────────────────────────────────────────────────────────
     long work #2  2025-03-05   cli            2     2  second
-    1 conversation with 2 messages.
-    Delete 1 conversation? [y/N] error: cancelled, nothing was changed
-    hint: answer y to go on, or give --yes
-    --- exit 1
+    Delete 1 conversation without activity for 90 days, for good? [y/N] Nothing was changed.
+    --- exit 0
     "#);
     insta::assert_snapshot!(answered(home.hermes(&["sessions", "export", "mine"]), "no\n"), @r#"
-    [HOME]/mine is there already. Overwrite it? [y/N] error: cancelled, nothing was changed
-    hint: answer y to go on, or give --yes
-    --- exit 1
+    [HOME]/mine already exists. Overwrite it? [y/N] Nothing was changed.
+    --- exit 0
     "#);
     assert_eq!(std::fs::read_to_string(home.path().join("mine")).unwrap(), "mine");
     assert!(answered(home.hermes(&["sessions", "export", "mine"]), "y\n").contains("sessions    2\n"));
 }
 
-/// What is in the trash and what the agent has said since under the same id are two things, and both would go.
+/// The version in the trash and the one that the agent continued under the same id are two; both would be erased.
 #[cfg(target_os = "linux")]
 #[test]
-fn who_erases_is_shown_what_the_trash_has_too() {
+fn erase_lists_entries_of_the_trash_before_it_asks() {
     let home = several();
     home.see(&["sessions", "delete", "refactoring auth", "--yes"]);
     home.talk("20250305_091523_a1b2c3", "cli", None, LONG_AGO, &[(Role::User, "again")]);
     let seen = answered(home.hermes(&["sessions", "erase", "refactoring auth"]), "no\n");
-    let shown = ["(no title)", "messages    1", "In the trash", "refactoring auth", "Erase this for good?"];
+    let shown =
+        ["(no title)", "messages    1", "In the trash", "refactoring auth", "Erase this conversation for good?"];
     assert!(shown.iter().all(|text| seen.contains(text)), "{seen}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn errors_and_hints_are_broken_between_words_at_a_terminal() {
+    let home = several();
+    let seen = answered(home.hermes(&["sessions", "show", "nobody"]).env("COLUMNS", "40"), "");
+    assert!(
+        seen.lines().all(|line| line.len() <= 40) && seen.contains("error: no session matches \"nobody\"\n"),
+        "{seen}"
+    );
+    let hint = seen.split_once("hint: ").unwrap().1.replace('\n', " ");
+    assert!(hint.starts_with("`hermes sessions list` lists conversations, "), "{seen}");
+    let piped = home.hermes(&["sessions", "show", "nobody"]).env("COLUMNS", "40").see();
+    assert!(piped.contains("hint: `hermes sessions list` lists conversations, "), "{piped}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_in_a_note_stays_on_one_line() {
+    let home = several();
+    let run = home.hermes(&["sessions", "list", "--limit", "1", "--order", "started"]).env("COLUMNS", "40");
+    let seen = answered(run, "");
+    let command = "hermes sessions list --order started --limit 1 --offset 1";
+    assert!(seen.contains(&format!("note: there are more:\n{command}\n")), "{seen}");
 }

@@ -1,9 +1,9 @@
-//! What is done by itself after a command that writes.
+//! Chores that run after a command that writes.
 
 use super::*;
 use insta::assert_snapshot;
 
-/// A command that writes and is followed by what is due.
+/// A command that writes and is followed by chores.
 const RENAME: [&str; 4] = ["sessions", "rename", "young", "new"];
 const LAST: &str = "SELECT value FROM state_meta WHERE key = 'last_auto_prune'";
 
@@ -12,7 +12,8 @@ fn ids(home: &Home) -> String {
     home.foreign().query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// A home in which one conversation is old, one an empty session of the terminal interface, and one was left half-way.
+/// Returns a home with an old conversation, an empty session of the terminal interface, and an interrupted
+/// conversation.
 fn old() -> Home {
     let home = compressed();
     home.talk("old", "cli", Some("old"), LONG_AGO, &[(Role::User, "x")]);
@@ -33,15 +34,15 @@ fn nothing_goes_unless_it_is_configured() {
 }
 
 #[test]
-fn what_is_old_goes_once_in_an_interval_and_is_told() {
+fn old_conversations_are_deleted_once_per_interval_and_reported() {
     let home = old();
     home.config("sessions:\n  auto_prune: true\n  retention_days: 30\n");
     std::fs::create_dir(home.path().join("sessions")).unwrap();
     std::fs::write(home.path().join("sessions/session_old.json"), "{}").unwrap();
     assert_snapshot!(home.see(&RENAME), @r#"
-    Session young has the title new
+    Renamed session young to "new"
     --- stderr
-    note: deleted 2 conversations (3 sessions, 3 messages, 1 transcript), without activity for 30 days (sessions.auto_prune)
+    note: deleted 2 conversations for good (3 sessions, 3 messages, 1 transcript), without activity for 30 days (sessions.auto_prune)
     note: sessions.auto_prune is on, set by [HOME]/config.yaml (sessions.auto_prune): conversations that have ended are deleted 30 days after their last message; `hermes sessions prune --dry-run` shows which are next
     --- exit 0
     "#);
@@ -55,16 +56,16 @@ fn what_is_old_goes_once_in_an_interval_and_is_told() {
     assert!(ids(&home).contains("older"), "a day has not passed");
     home.damage("UPDATE state_meta SET value = '5.0' WHERE key = 'last_auto_prune'");
     assert_snapshot!(home.see(&RENAME), @r#"
-    Session young has the title new
+    Renamed "new" to "new"
     --- stderr
-    note: deleted 1 conversation (1 session, 1 message), without activity for 30 days (sessions.auto_prune)
+    note: deleted 1 conversation for good (1 session, 1 message), without activity for 30 days (sessions.auto_prune)
     --- exit 0
     "#);
     assert!(!ids(&home).contains("older"));
 }
 
 #[test]
-fn who_left_half_way_is_ended_and_what_is_empty_goes() {
+fn orphaned_sessions_are_ended_and_empty_ones_deleted() {
     let home = old();
     home.config("sessions:\n  auto_prune: true\n  retention_days: 99999\n");
     home.see(&RENAME);

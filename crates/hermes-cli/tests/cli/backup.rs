@@ -56,7 +56,7 @@ fn a_target_that_is_there_is_refused_and_stays() {
     symlink("nowhere", home.path().join("dangling")).unwrap();
     assert_snapshot!(backup(&home, "mine"), @r#"
     --- stderr
-    error: [HOME]/mine is there already
+    error: [HOME]/mine already exists
     hint: choose another name, or remove it first
     --- exit 1
     "#);
@@ -102,7 +102,7 @@ fn a_target_that_cannot_be_made() {
     assert_snapshot!(backup(&home, "missing/copy.db"), @r#"
     --- stderr
     error: [HOME]/missing/copy.db is in a folder that does not exist
-    hint: make the folder first, or choose another
+    hint: create the folder first, or choose another
     --- exit 1
     "#);
     assert_snapshot!(backup(&home, "missing/"), @r#"

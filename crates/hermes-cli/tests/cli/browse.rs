@@ -1,5 +1,6 @@
 //! `hermes sessions browse`, at a terminal and without one.
 
+mod keys;
 mod sitting;
 
 use super::terminal::a_terminal;
@@ -16,7 +17,7 @@ fn sit(home: &Home, args: &[&str]) -> Sitting {
     Sitting::down(home.hermes(&[&["sessions", "browse"], args].concat()), 80)
 }
 
-/// Browses without a terminal, and answers so.
+/// Browses without a terminal, with `answer` on stdin.
 fn answered(mut run: Run<'_>, answer: &str) -> String {
     let file = run.home.path().join("answer");
     std::fs::write(&file, answer).unwrap();
@@ -40,7 +41,7 @@ fn what_was_said_is_found_after_a_pause() {
     let home = several();
     let mut sitting = sit(&home, &[]);
     sitting.see("4 conversations").press("Sure").see("0 of 4 + 1 in text").see("refactoring auth    in text");
-    sitting.press("\u{10}").see("Help me refactor").press("\u{1b}").see("4 conversations").press("\u{1b}");
+    sitting.press("\u{f}").see("Help me refactor").press("\u{1b}").see("4 conversations").press("\u{1b}");
     let (sent, code) = sitting.end();
     assert!(sent.contains(LEFT) && !sent.contains("--resume"), "{sent:?}");
     assert_eq!(code, 0);
@@ -78,7 +79,13 @@ fn what_is_changed_there_is_changed_in_the_store() {
     sitting.press("\u{5}").see("Export to: ").press("\u{15}there.jsonl\r").see("Overwrite there.jsonl?").press("n");
     sitting.see("Nothing was changed").press("\u{5}").see("Export to: ").press("\u{15}out.md\r");
     sitting.see("Wrote 1 session and 2 messages");
-    sitting.press("\u{1b}[B\u{1b}[3~").see("Delete ").see("? [y/N]").press("y").see("1 conversation").press("\u{3}");
+    sitting
+        .press("\u{1b}[B\u{1b}[3~")
+        .see("Move ")
+        .see(" to the trash? [y/N]")
+        .press("y")
+        .see("1 conversation")
+        .press("\u{3}");
     let (sent, code) = sitting.end();
     assert_eq!((code, sent.contains(LEFT)), (0, true));
     assert_eq!(std::fs::read_to_string(home.path().join("there.jsonl")).unwrap(), "mine");
@@ -141,9 +148,10 @@ fn many_go_at_once() {
         .see("46 conversations")
         .press(&"\t".repeat(46))
         .press("\u{1b}[3~")
-        .see("Delete 46 conversations?")
+        .see("Move 46 conversations to the trash?")
         .press("y");
-    sitting.see("Deleted 20 of 46").see("Deleted 46 conversations.").press("\u{3}");
+    sitting.see("Moved 20 of 46 to the trash").see("Moved 46 conversations to the trash; ");
+    sitting.see("sessions restore ID\" brings them").press("\u{3}");
     assert_eq!(sitting.end().1, 0);
     assert_eq!(home.see(&["sessions", "trash", "list"]).matches("just now").count(), 46);
 }
@@ -154,14 +162,14 @@ fn transcripts_that_stay_on_disk_are_told() {
     let sessions = home.path().join("sessions");
     std::fs::create_dir(&sessions).unwrap();
     std::fs::write(sessions.join("session_20250305_091523_a1b2c3.json"), "{}").unwrap();
-    // Nothing can be put into a trash that is no folder.
+    // Nothing can be moved into a trash that is not a folder.
     std::fs::write(sessions.join(".trash"), "").unwrap();
     for marks in ["\t\t", ""] {
         let mut sitting = Sitting::down(home.hermes(&["sessions", "browse"]), 200);
         sitting.see("20250305_091523_a1b2c3").press(marks).press("\u{1b}[3~").see("[y/N]").press("y");
         sitting.see("Still there: ").see("session_20250305_091523_a1b2c3.json: ").press("\u{3}");
         let (sent, code) = sitting.end();
-        assert_eq!((sent.contains("Deleted 2 conversations."), code), (marks == "\t\t", 0));
+        assert_eq!((sent.contains("Moved 2 conversations to the trash;"), code), (marks == "\t\t", 0));
         home.talk("20250305_091523_a1b2c3", "cli", None, ago(1.0), &[(Role::User, "again")]);
     }
 }
@@ -190,10 +198,10 @@ fn what_was_begun_and_failed_is_told_after_leaving() {
     let seen = behind(&format!("\u{12}\u{15}大别山徒步计划\r{export}\u{3}"));
     assert!(seen.contains("error: ") && seen.contains("20250304_150000_b0b0b0"), "{seen}");
     assert!(seen.contains("there.jsonl was not exported: it is there already") && seen.contains("hint: "), "{seen}");
-    // Who has chosen something gets it all the same.
+    // The chosen conversation is printed all the same.
     let seen = behind(&format!("{export}\r"));
     assert!(seen.contains("was not exported") && seen.contains("hermes --resume 20250305_091523_a1b2c3\n"), "{seen}");
-    // A question that nobody came to see is one too.
+    // A question that nobody saw is reported too.
     let mut sitting = sit(&home, &[]);
     sitting.see("4 conversations").press(&format!("{export}\u{1b}OP")).see("mouse").press("\u{3}");
     let (sent, code) = sitting.end();
@@ -204,7 +212,7 @@ fn what_was_begun_and_failed_is_told_after_leaving() {
 #[test]
 fn a_list_that_fails_is_no_empty_one() {
     let home = several();
-    // What lists are read from.
+    // The index that lists are read from.
     let root = "SELECT rootpage FROM sqlite_master WHERE name = 'hx_sessions_card'";
     let root: u32 = home.foreign().query_row(root, [], |row| row.get(0)).unwrap();
     let file = std::fs::File::options().write(true).open(home.database()).unwrap();
@@ -256,7 +264,7 @@ fn a_terminal_that_does_not_know_its_size_is_there_all_the_same() {
         let run = home.hermes(&["sessions", "browse"]).env("COLUMNS", "60").env("LINES", lines);
         let mut sitting = Sitting::down_at(run, (0, 0));
         sitting.see(expect);
-        // That is longer than it takes to see whether the terminal is still there.
+        // Longer than the interval between checks for the terminal.
         std::thread::sleep(Duration::from_millis(1500));
         assert!(sitting.child.try_wait().unwrap().is_none(), "{:?}", sitting.end());
         sitting.press("\u{1b}");
@@ -342,6 +350,8 @@ fn without_a_terminal_there_is_a_numbered_list() {
       Invalid selection. Enter 1-2 or q to cancel.
       Select [1-2]: 
     hermes --resume 20250304_150000_b0b0b0
+    --- stderr
+    note: this is a command of the Python agent, which is not in PATH; HERMES_RESUME sets another one
     --- exit 0
     "#);
     for no in ["q\n", "\n", "exit", " quit \n"] {
@@ -381,10 +391,10 @@ fn it_runs_the_agent_or_what_is_said_instead() {
     assert_eq!(seen, ["--- exit 7".into(), format!("agent: --resume {id}, home [HOME]")]);
     let other = browse(&["--run"]).env("PATH", &path).env("HERMES_RESUME", "echo 'it is'  again");
     assert_eq!(last(answered(other, "1\n"))[1], format!("it is again {id}"));
-    let typed = browse(&["--home", home.path().to_str().unwrap()]);
+    let typed = browse(&["--home", home.path().to_str().unwrap()]).env("PATH", &path);
     assert_eq!(last(answered(typed, "1\n"))[1], format!("HERMES_HOME=[HOME] hermes --resume {id}"));
     let url = format!("sqlite:{}", home.database().display());
-    let typed = browse(&["--url", &url]).env("HERMES_HOME", "/nonexistent");
+    let typed = browse(&["--url", &url]).env("HERMES_HOME", "/nonexistent").env("PATH", &path);
     assert_eq!(last(answered(typed, "1\n"))[1], format!("HERMES_HOME=[HOME] hermes --resume {id}"));
     let run = browse(&["--run", "--url", &url]).env("HERMES_HOME", "/nonexistent").env("PATH", &path);
     assert_eq!(last(answered(run, "1\n"))[1], format!("agent: --resume {id}, home [HOME]"));
@@ -394,7 +404,36 @@ fn it_runs_the_agent_or_what_is_said_instead() {
     "#);
 }
 
-/// How long it takes to see something, on a hundred thousand conversations in a real file and a real terminal.
+#[test]
+fn without_a_trash_a_deletion_is_for_good() {
+    let home = several();
+    home.config("sessions:\n  trash_days: 0\n");
+    let mut sitting = sit(&home, &[]);
+    sitting.see("4 conversations").press("\t\t\u{1b}[3~").see("Delete 2 conversations for good? [y/N]").press("y");
+    sitting.see("Deleted 2 conversations for good.").press("\u{3}");
+    assert_eq!(sitting.end().1, 0);
+}
+
+#[test]
+fn a_command_of_an_agent_that_is_not_there_is_explained() {
+    let home = several();
+    let browse = |args: &[&str]| home.hermes(&[&["sessions", "browse", "--limit", "1"], args].concat());
+    let note = "note: this is a command of the Python agent, which is not in PATH; HERMES_RESUME sets another one\n";
+    let seen = answered(browse(&[]), "1\n");
+    assert!(seen.contains("hermes --resume 20250305_091523_a1b2c3\n--- stderr\n"), "{seen}");
+    assert!(seen.contains(note) && seen.ends_with("--- exit 0"), "{seen}");
+    let other = answered(browse(&[]).env("HERMES_RESUME", "resume"), "1\n");
+    assert!(other.contains("\nresume 20250305") && !other.contains("note:"), "{other}");
+    let error = "error: can't resume 20250305_091523_a1b2c3: the Python agent is not in PATH";
+    let seen = answered(browse(&["--run"]), "1\n");
+    assert!(seen.contains(&format!("{error}\n")), "{seen}");
+    // The folder of this program.
+    let bin = Path::new(env!("CARGO_BIN_EXE_hermes")).parent().unwrap().to_str().unwrap();
+    let seen = answered(browse(&["--run"]).env("PATH", bin), "1\n");
+    assert!(seen.contains(&format!("{error} (the only hermes there is this program)\n")), "{seen}");
+}
+
+/// Measures the time until text appears, with a hundred thousand conversations in a real file and a real terminal.
 ///
 /// `cargo test --release -p hermes-cli --test cli browse::figures -- --ignored --nocapture`
 #[test]

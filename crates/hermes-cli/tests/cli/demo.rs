@@ -12,7 +12,7 @@ fn with_filters(check: impl FnOnce()) {
     settings.add_filter(r"\d{4}-\d\d-\d\d \d\d:\d\d", "[TIME]");
     settings.add_filter(r"\d{4}-\d\d-\d\d", "[DATE]");
     settings.add_filter(r"(?m)^([●◆↳] \w+)  \d\d:\d\d$", "$1  [MINUTE]");
-    // A conversation of 26 hours ago may lie on two days.
+    // A conversation from 26 hours ago may span two days.
     settings.add_filter(r"\n\n── \[DATE\]\n\n", "\n\n");
     settings.bind(check);
 }
@@ -22,113 +22,117 @@ fn the_tour_at_80_columns() {
     let home = Home::empty();
     with_filters(|| {
         assert_snapshot!(home.see(&["demo"]), @r#"
-    Sample conversations are in [HOME]/hermes-demo-[RANDOM]
+        Sample conversations are in [HOME]/hermes-demo-[RANDOM]
 
-    $ hermes sessions list
-    #  Title                   Last active  Source    Msgs  ID
-    ────────────────────────────────────────────────────────────────────────────────
-    1  大别山徒步计划          4m ago       telegram     4  [GATEWAY ID]
-    2  Billing on a new queu…  37m ago      cli         12  [ID]
-    3  Login with a fake clo…  2h ago       cli         12  [ID]
-    4  週報の下書き            5h ago       discord      2  [GATEWAY ID]
-    5  Flaky login test        yesterday    cli         10  [ID]
-    6  وصفة الكبسة             2d ago       telegram     2  [GATEWAY ID]
-    7  ¿Qué regalo? 🎂 Größe…  4d ago       discord      2  [GATEWAY ID]
-    8  Write the weekly repo…  [DATE]   cron         2  [GATEWAY ID]
+        $ hermes sessions list
+        #  Title                   Last active  Source    Msgs  ID
+        ────────────────────────────────────────────────────────────────────────────────
+        1  大别山徒步计划          4m ago       telegram     4  [GATEWAY ID]
+        2  Billing on a new queu…  37m ago      cli         12  [ID]
+        3  Login with a fake clo…  2h ago       cli         12  [ID]
+        4  週報の下書き            5h ago       discord      2  [GATEWAY ID]
+        5  Flaky login test        yesterday    cli         10  [ID]
+        6  وصفة الكبسة             2d ago       telegram     2  [GATEWAY ID]
+        7  ¿Qué regalo? 🎂 Größe…  4d ago       discord      2  [GATEWAY ID]
+        8  Write the weekly repo…  [DATE]   cron         2  [GATEWAY ID]
 
-    $ hermes sessions search billing.new_queue
-    1 Billing on a new queue #2  3d ago · cli · [ID]
-      ◆ Hermes  3d ago   `retry.rs` is moved; the flag is `>>>billing.new_queue<<<`,
-                         off by default.
-      ● You     40m ago  …billing off the old queue. ## Completed retry.rs, behind
-                         >>>billing.new_queue<<<. ## Remaining worker.rs (14
-                         places), then mail. --- END OF CONTEXT SUMMARY ---
+        $ hermes sessions search billing.new_queue
+        1 Billing on a new queue #2  3d ago · cli · [ID]
+          ◆ Hermes  3d ago   #40  `retry.rs` is moved; the flag is
+                                  `>>>billing.new_queue<<<`, off by default.
+          ● You     40m ago  #41  …off the old queue. ## Completed retry.rs, behind
+                                  >>>billing.new_queue<<<. ## Remaining worker.rs (14
+                                  places), then mail. --- END OF CONTEXT SUMMARY ---
 
-    $ hermes sessions search '羽绒服'
-    1 大别山徒步计划  6m ago · telegram · [GATEWAY ID]
-      ◆ Hermes  4m ago  第一天：天堂寨景区 → 哲人峰，约 9 公里，住山上客栈。 第二
-                        天：白马大峡谷慢慢走下来，约 7 公里，下午三点前能到停车场。
-                        早晚温差大，记得带一件薄>>>羽绒服<<< 🧥。
+        2 hits in 1 conversation
 
-    $ hermes sessions show 'Flaky login test'
-    Flaky login test
-    id          [ID]
-    source      cli
-    model       anthropic/claude-sonnet-4.5
-    started     [TIME]
-    ended       [TIME] (branched)
-    messages    10 (3 tool calls)
+        $ hermes sessions search '羽绒服'
+        1 大别山徒步计划  6m ago · telegram · [GATEWAY ID]
+          ◆ Hermes  4m ago  #4  第一天：天堂寨景区 → 哲人峰，约 9 公里，住山上客栈。 第
+                                二天：白马大峡谷慢慢走下来，约 7 公里，下午三点前能到停
+                                车场。 早晚温差大，记得带一件薄>>>羽绒服<<< 🧥。
 
-    ● You  [MINUTE]
-      The login test fails about every tenth run. Can you find out why?
+        1 hit in 1 conversation
 
-    ◆ Hermes  [MINUTE]
-      I'll run it until it fails.
-      ⚙ terminal for i in $(seq 30); do cargo test -q login || break; done (+1)
+        $ hermes sessions show 'Flaky login test'
+        Flaky login test
+        id          [ID]
+        source      cli
+        model       anthropic/claude-sonnet-4.5
+        started     [TIME]
+        ended       [TIME] (branched)
+        messages    10 (3 tool calls)
 
-    ↳ terminal  [MINUTE]
-      test login::accepts_a_fresh_token ... ok
-      (17 times)
-      … (--full shows the rest)
+        ● You  [MINUTE]
+          The login test fails about every tenth run. Can you find out why?
 
-    ◆ Hermes  [MINUTE]
-      ⚙ read_file tests/login.rs (+2)
+        ◆ Hermes  [MINUTE]
+          I'll run it until it fails.
+          ⚙ terminal for i in $(seq 30); do cargo test -q login || break; done (+1)
 
-    ↳ read_file  [MINUTE]
-      38      let token = issue(&user, Duration::from_millis(5));
-      39      let answer = login(&token).await;
-      40      let now = SystemTime::now();
-      … (--full shows the rest)
+        ↳ terminal  [MINUTE]
+          test login::accepts_a_fresh_token ... ok
+          (17 times)
+          … (--full shows the rest)
 
-    ◆ Hermes  [MINUTE]
-      The token lives for five milliseconds, and the test looks at the clock *after*
-      the login. On a busy machine the login takes longer than that.
+        ◆ Hermes  [MINUTE]
+          ⚙ read_file tests/login.rs (+2)
 
-      Two ways out:
-      1. give the token an hour; or
-      2. hand the clock to `issue` and `login`, so that no test depends on the
-         machine.
+        ↳ read_file  [MINUTE]
+          38      let token = issue(&user, Duration::from_millis(5));
+          39      let answer = login(&token).await;
+          40      let now = SystemTime::now();
+          … (--full shows the rest)
 
-    ● You  [MINUTE]
-      Take the first one for now.
+        ◆ Hermes  [MINUTE]
+          The token lives for five milliseconds, and the test looks at the clock *after*
+          the login. On a busy machine the login takes longer than that.
 
-    ◆ Hermes  [MINUTE]
-      ⚙ patch tests/login.rs (+2)
+          Two ways out:
+          1. give the token an hour; or
+          2. hand the clock to `issue` and `login`, so that no test depends on the
+             machine.
 
-    ↳ patch  [MINUTE]
-      1 replacement
+        ● You  [MINUTE]
+          Take the first one for now.
 
-    ◆ Hermes  [MINUTE]
-      Done: 200 runs, no failure.
+        ◆ Hermes  [MINUTE]
+          ⚙ patch tests/login.rs (+2)
 
-    $ hermes sessions show --recap 'Billing on a new queue #2'
-    ╭─────────────────────────── Previous Conversation ────────────────────────────╮
-    │   ◆ Hermes: Ready to go on with `worker.rs`.                                 │
-    │   ● You: Go ahead with worker.rs. What about messages that are in the old    │
-    │          queue when we switch?                                               │
-    │   ◆ Hermes: [1 tool call: terminal]                                          │
-    │   ◆ Hermes: All 14 places are moved. For what is still in the old queue: the │
-    │             worker reads both until the old one has been empty for an hour,  │
-    │             then it says so in the log and stops reading it. Nothing is sent │
-    │             twice, because the invoice number is the key in both.            │
-    │                                                                              │
-    │             Next is `mail/src/send.rs`, one place.                           │
-    │                                                                              │
-    ╰──────────────────────────────────────────────────────────────────────────────╯
+        ↳ patch  [MINUTE]
+          1 replacement
 
-    What to try next
-      alias hermes=[PROGRAM]
-      export HERMES_HOME=[HOME]/hermes-demo-[RANDOM]
-      hermes sessions list --source telegram
-      hermes sessions search 'token OR 期限' --since 7d
-      hermes sessions show @last
-      hermes sessions show --full 'Flaky login test'
-      hermes sessions list --all --json
+        ◆ Hermes  [MINUTE]
+          Done: 200 runs, no failure.
 
-    The folder stays until you remove it:
-      rm -r [HOME]/hermes-demo-[RANDOM]
-    --- exit 0
-    "#)
+        $ hermes sessions show --recap 'Billing on a new queue #2'
+        ╭─────────────────────────── Previous Conversation ────────────────────────────╮
+        │   ◆ Hermes: Ready to go on with `worker.rs`.                                 │
+        │   ● You: Go ahead with worker.rs. What about messages that are in the old    │
+        │          queue when we switch?                                               │
+        │   ◆ Hermes: [1 tool call: terminal]                                          │
+        │   ◆ Hermes: All 14 places are moved. For what is still in the old queue: the │
+        │             worker reads both until the old one has been empty for an hour,  │
+        │             then it says so in the log and stops reading it. Nothing is sent │
+        │             twice, because the invoice number is the key in both.            │
+        │                                                                              │
+        │             Next is `mail/src/send.rs`, one place.                           │
+        │                                                                              │
+        ╰──────────────────────────────────────────────────────────────────────────────╯
+
+        What to try next
+          alias hermes=[PROGRAM]
+          hermes sessions list --source telegram --home [HOME]/hermes-demo-[RANDOM]
+          hermes sessions browse --home [HOME]/hermes-demo-[RANDOM]
+          hermes sessions search 'token OR 期限' --since 7d --home [HOME]/hermes-demo-[RANDOM]
+          hermes sessions show @last --home [HOME]/hermes-demo-[RANDOM]
+          hermes sessions show --full 'Flaky login test' --home [HOME]/hermes-demo-[RANDOM]
+          hermes sessions list --all --json --home [HOME]/hermes-demo-[RANDOM]
+
+        The folder stays until you remove it:
+          rm -r [HOME]/hermes-demo-[RANDOM]
+        --- exit 0
+        "#)
     });
 }
 
@@ -139,7 +143,7 @@ fn no_line_is_wider_than_the_terminal() {
         let folder = home.path().join("kept");
         let shown = home.hermes(&["demo", "--keep-in", "kept"]).env("COLUMNS", columns).stdout();
         let tour = shown.split_once("What to try next").unwrap().0.replace(&folder.display().to_string(), "");
-        // What is typed is not cut.
+        // Commands to type are not cut.
         let shown = tour.lines().filter(|line| !line.starts_with("$ "));
         let widest = shown.map(unicode_width::UnicodeWidthStr::width).max().unwrap();
         assert!(widest <= columns.parse().unwrap(), "{columns}: {widest}\n{tour}");
@@ -177,7 +181,7 @@ fn what_the_demo_does_not_do() {
     let home = Home::with_store();
     assert_snapshot!(home.see(&["demo", "--keep-in", "."]), @r#"
     --- stderr
-    error: [HOME]/state.db is there already
+    error: [HOME]/state.db already exists
     hint: name another folder, or add the samples to that store with --url [HOME]/state.db
     --- exit 1
     "#);

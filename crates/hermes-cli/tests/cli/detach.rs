@@ -7,12 +7,13 @@ use hermes_conformance::agent::{self, Absent, Agent};
 use hermes_session::{NewChild, Relation};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
-/// What is asked of the agent before and after.
+/// The queries that the agent answers before and after.
 const QUERIES: [&str; 6] = ["hello", "word3 text7", "大别山", "项目", "\"text11 hello\"", "written"];
 
-/// The releases whose files are looked at; none if the person asked to go without.
+/// Returns the installed releases of the agent; empty if the tests were told to skip them.
 fn releases() -> Vec<(&'static str, PathBuf)> {
     let found = |version| match agent::release(version) {
         Ok(folder) => Some((version, folder)),
@@ -26,7 +27,7 @@ fn ask(agent: &mut Agent, method: &str, arguments: Value) -> Value {
     agent.call(method, &arguments).unwrap_or_else(|error| panic!("{method}: {error}"))
 }
 
-/// Every object of a file.
+/// Returns every object of a file.
 fn objects(home: &Home) -> Vec<[Option<String>; 4]> {
     let file = home.foreign();
     let mut statement = file.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY 1, 2, 3").unwrap();
@@ -34,15 +35,15 @@ fn objects(home: &Home) -> Vec<[Option<String>; 4]> {
     rows.collect::<Result<_, _>>().unwrap()
 }
 
-/// The objects of a file that never met us.
+/// Returns the objects of a file that was never adopted.
 fn untouched(release: &Path) -> Vec<[Option<String>; 4]> {
     let home = Home::empty();
     ask(&mut Agent::open(release, home.path()), "create_session", json!({"session_id": "a", "source": "cli"}));
     objects(&home)
 }
 
-/// What the agent tells of a file: hits, the list, every transcript.
-fn told(release: &Path, home: &Home) -> Value {
+/// Returns what the agent reads from a file: hits, the list, every transcript.
+fn agents_answers(release: &Path, home: &Home) -> Value {
     let mut agent = Agent::open(release, home.path());
     let hits = QUERIES.map(|query| {
         let hits = ask(&mut agent, "search_messages", json!({"query": query, "limit": 100_000}));
@@ -117,7 +118,7 @@ fn check(home: &Home, expect: &[[Option<String>; 4]], before: &Value, release: &
     for name in ["state.db.queue", "state.db.open"] {
         assert!(!home.path().join(name).exists(), "{name}");
     }
-    assert_eq!(told(release, home), *before);
+    assert_eq!(agents_answers(release, home), *before);
 }
 
 /// The files that keep what only we held.
@@ -129,7 +130,7 @@ fn kept(home: &Home) -> Vec<String> {
     kept
 }
 
-/// What of ours a store has: the trash, pins and tags.
+/// Returns the data that only our tables hold: the trash, pins and tags.
 fn held(home: &Home) -> Vec<String> {
     let list = home.see(&["sessions", "list", "--all", "--json"]);
     let rows = list.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -150,7 +151,7 @@ fn nothing_of_ours_is_left_and_the_agent_finds_what_it_found() {
         let expect = untouched(&release);
         for is_optimized in [false, true] {
             let home = used(&release, 8, is_optimized);
-            let (before, ours, with_ours) = (told(&release, &home), held(&home), objects(&home).len());
+            let (before, ours, with_ours) = (agents_answers(&release, &home), held(&home), objects(&home).len());
             let seen = home.see(&["sessiondb", "detach", "--yes"]);
             assert!(seen.contains("1 conversation in the trash, 1 pin, 1 tag in [HOME]/state.db.detached-"), "{seen}");
             check(&home, &expect, &before, &release);
@@ -161,7 +162,10 @@ fn nothing_of_ours_is_left_and_the_agent_finds_what_it_found() {
                 objects(&home).len()
             ));
             // The file is a foreign one again, and the next change brings us back.
-            assert!(home.see(&["sessiondb", "detach", "--yes"]).contains("nothing of ours is in it"), "{version}");
+            assert!(
+                home.see(&["sessiondb", "detach", "--yes"]).contains("the file has no tables of hermes"),
+                "{version}"
+            );
             let file = kept(&home).remove(0);
             use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(std::fs::metadata(home.path().join(&file)).unwrap().permissions().mode() & 0o777, 0o600);
@@ -169,14 +173,14 @@ fn nothing_of_ours_is_left_and_the_agent_finds_what_it_found() {
                 // The second time everything is there already.
                 let seen = home.see(&["sessions", "import", &file]);
                 assert!(seen.ends_with("--- exit 0") && !seen.contains("not imported"), "{seen}");
-                assert!(seen.matches("the file was adopted").count() <= 1, "{seen}");
+                assert!(seen.matches("adopted this file").count() <= 1, "{seen}");
                 assert_eq!(held(&home), ours);
             }
             assert!(home.see(&["sessions", "restore", "s4"]).ends_with("--- exit 0"));
             assert!(home.see(&["sessions", "show", "s4"]).contains("word4 text29"));
             // A conversation that was restored since stays where it is.
             let seen = home.see(&["sessions", "import", &file]);
-            assert!(seen.contains("it is here already, so that it was not moved to the trash"), "{seen}");
+            assert!(seen.contains("it already exists here, so it was not moved to the trash"), "{seen}");
             assert!(seen.ends_with("--- exit 1"), "{seen}");
             assert!(home.see(&["sessions", "show", "s4"]).contains("word4 text29"));
         }
@@ -194,7 +198,7 @@ fn killed_anywhere_it_goes_on() {
         let expect = untouched(&release);
         for is_optimized in [false, true] {
             let home = used(&release, 12, is_optimized);
-            let (before, ours) = (told(&release, &home), held(&home));
+            let (before, ours) = (agents_answers(&release, &home), held(&home));
             let copy = || {
                 let copy = Home::empty();
                 std::fs::copy(home.database(), copy.database()).unwrap();
@@ -217,7 +221,7 @@ fn killed_anywhere_it_goes_on() {
                 halfway += u32::from(is_ours);
                 if is_ours {
                     // Whoever comes next can go on with it, we and the agent.
-                    assert_eq!(told(&release, &home), before, "{version}, round {round}");
+                    assert_eq!(agents_answers(&release, &home), before, "{version}, round {round}");
                     let seen = home.see(&["sessions", "search", "hello"]);
                     assert!(seen.ends_with("--- exit 0"), "{seen}");
                 }
@@ -271,7 +275,7 @@ fn relations_are_written_where_the_agent_looks() {
         UPDATE sessions SET model_config = '{\"a\":1}' WHERE id = 'branch'; UPDATE sessions SET model_config = '[1]' WHERE id = 'odd'");
     let seen = home.see(&["sessiondb", "detach", "--yes"]);
     assert!(
-        seen.contains("1 session noted in model_config") && seen.contains("no JSON object") && seen.contains("odd"),
+        seen.contains("1 session saved in model_config") && seen.contains("not a JSON object") && seen.contains("odd"),
         "{seen}"
     );
     let settings = |id: &str| -> Option<String> {
@@ -291,8 +295,8 @@ fn a_process_of_ours_keeps_it_and_the_agents_does_not() {
     });
     assert_snapshot!(home.see(&["sessiondb", "detach"]), @r#"
     --- stderr
-    error: Remove everything of hermes from this store? Nobody is here to answer that
-    hint: give --yes to do it without being asked
+    error: confirmation needed, but stdin or stderr is not a terminal: Remove everything that hermes added to this store?
+    hint: pass --yes to confirm
     --- exit 1
     "#);
     let agent = home.foreign();
@@ -311,39 +315,74 @@ fn what_is_discarded_is_not_kept() {
     assert!(kept(&home).is_empty());
 }
 
-/// Rows of other tables that went to the trash with a session are not in the file that is kept. Everybody is told before anything is removed.
+/// Rows of other tables that went to the trash with a session are kept in the file, and an import takes them back to the trash.
 #[test]
-fn rows_of_other_tables_in_the_trash_are_told() {
+fn rows_of_other_tables_in_the_trash_are_kept() {
     let home = several();
+    let tables = "CREATE TABLE session_model_usage (id INTEGER PRIMARY KEY, \
+            session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, model TEXT NOT NULL, cost REAL, raw BLOB);
+         CREATE TABLE \"odd \"\"one\" (session_id TEXT REFERENCES sessions(id) ON DELETE CASCADE, note);";
+    home.damage(tables);
     home.damage(
-        "CREATE TABLE session_model_usage (session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, model TEXT NOT NULL);
-         CREATE TABLE \"odd one\" (session_id TEXT REFERENCES sessions(id) ON DELETE CASCADE);
-         INSERT INTO session_model_usage SELECT 'tool_1', value FROM json_each('[\"m\", \"n\"]');
-         INSERT INTO session_model_usage SELECT id, 'm' FROM sessions WHERE id <> 'tool_1';
-         INSERT INTO \"odd one\" VALUES ('tool_1')",
+        "INSERT INTO session_model_usage VALUES (7, 'tool_1', 'm', 0.1, x'00ff'), (8, 'tool_1', '模型 😀', NULL, NULL);
+         INSERT INTO session_model_usage (session_id, model) SELECT id, 'm' FROM sessions WHERE id <> 'tool_1';
+         INSERT INTO \"odd \"\"one\" VALUES ('tool_1', 'twice'), ('tool_1', 'twice')",
     );
-    let warning = "warning: rows of other tables that are in the trash would be lost:";
+    let all = || {
+        let sql = "SELECT id, session_id, model, quote(cost), quote(raw) FROM session_model_usage \
+             UNION ALL SELECT rowid, session_id, note, '', '' FROM \"odd \"\"one\" ORDER BY 2, 1";
+        let foreign = home.foreign();
+        let mut statement = foreign.prepare(sql).unwrap();
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok(format!(
+                "{} {} {} {} {}",
+                row.get::<_, i64>(0)?,
+                row.get::<_, String>(1)?,
+                row.get::<_, String>(2)?,
+                row.get::<_, String>(3)?,
+                row.get::<_, String>(4)?
+            ))
+        };
+        statement.query_map([], read).unwrap().map(Result::unwrap).collect::<Vec<String>>()
+    };
+    let before = all();
+    assert_eq!(before.iter().filter(|row| row.contains("tool_1")).count(), 4);
     assert!(home_ran(&home, &["sessions", "delete", "tool_1", "--yes"]));
-    let objects_before = objects(&home);
-    let seen = home.see(&["sessiondb", "detach"]);
-    let lost = "1 row of odd one, 2 rows of session_model_usage";
-    assert!(seen.contains(&format!("{warning} {lost}")) && seen.ends_with("--- exit 1"), "{seen}");
-    assert_eq!(objects(&home), objects_before);
-    let seen = home.see(&["sessiondb", "detach", "--yes", "--json"]);
-    assert!(seen.contains(&format!("{warning} {lost}")), "{seen}");
-    let answer: Value = serde_json::from_str(seen.lines().next().unwrap()).unwrap();
-    let rows = json!([{"table": "odd one", "rows": 1}, {"table": "session_model_usage", "rows": 2}]);
-    assert_eq!((&answer["not_kept"], &answer["trashed"]), (&rows, &json!(1)));
 
-    // The report says it again; where nothing is lost, nothing is said.
-    assert!(home_ran(&home, &["sessions", "import", &kept(&home)[0]]));
+    let seen = home.see(&["sessiondb", "detach", "--yes", "--json"]);
+    let answer: Value = serde_json::from_str(seen.lines().next().unwrap()).unwrap();
+    let rows = json!([{"table": "odd \"one", "rows": 2}, {"table": "session_model_usage", "rows": 2}]);
+    assert_eq!((&answer["rows"], &answer["trashed"]), (&rows, &json!(1)));
+
+    // Meanwhile the agent has used one of their numbers.
+    home.damage("INSERT INTO session_model_usage (id, session_id, model) SELECT 7, min(session_id), 'new' FROM session_model_usage");
+    let file = kept(&home)[0].clone();
+    let seen = home.see(&["sessions", "import", &file, "--json"]);
+    assert!(seen.ends_with("--- exit 0"), "{seen}");
+    assert!(all().iter().all(|row| !row.contains("tool_1")));
+    // A second import finds them in the trash.
+    assert!(home_ran(&home, &["sessions", "import", &file]));
+    assert!(home_ran(&home, &["sessions", "restore", "tool_1"]));
+    let ours = |rows: &[String]| {
+        let rows = rows.iter().filter(|row| row.contains("tool_1"));
+        rows.map(|row| row.split_once(' ').unwrap().1.to_owned()).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(ours(&all()), ours(&before));
+    assert_eq!(all().iter().filter(|row| row.contains("tool_1")).count(), 4);
+    assert!(home_ran(&home, &["sessions", "delete", "tool_1", "--yes"]));
     let seen = home.see(&["sessiondb", "detach", "--yes"]);
-    assert!(!seen.contains(warning) && !seen.contains("not kept"), "{seen}");
-    let left = "SELECT min(session_id) FROM session_model_usage";
-    let id: String = home.foreign().query_row(left, [], |row| row.get(0)).unwrap();
-    assert!(home_ran(&home, &["sessions", "delete", &id, "--yes"]));
-    let seen = home.see(&["sessiondb", "detach", "--yes"]);
-    assert!(seen.contains("not kept    1 row of session_model_usage that went to the trash"), "{seen}");
+    assert!(seen.contains("1 conversation in the trash, 2 rows of odd \"one, 2 rows of session_model_usage"), "{seen}");
+
+    // A store without one of the tables reports the rows that it has no place for; another one lacks a column.
+    let other = Home::empty();
+    assert!(home_ran(&other, &["sessiondb", "adopt"]) || home_ran(&other, &["sessions", "import", "/dev/null"]));
+    other.damage(
+        "CREATE TABLE session_model_usage (session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, model TEXT NOT NULL, cost REAL)",
+    );
+    let file = home.path().join(&file);
+    let seen = other.see(&["sessions", "import", file.to_str().unwrap()]);
+    assert!(seen.contains("2 rows of odd \"one could not be inserted here"), "{seen}");
+    assert!(seen.contains("2 rows of session_model_usage lost the column raw, which the table lacks here"), "{seen}");
 }
 
 #[test]

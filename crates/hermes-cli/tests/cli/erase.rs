@@ -30,19 +30,19 @@ fn nothing_is_left_and_that_is_proven() {
     assert!(holds(&home, "state.db"));
     assert_snapshot!(erase(&home, &["hush"]), @r#"
     --- stderr
-    error: Erase this for good? Nobody is here to answer that
-    hint: give --yes to do it without being asked
+    error: confirmation needed, but stdin or stderr is not a terminal: Erase this conversation for good?
+    hint: pass --yes to confirm
     --- exit 1
     "#);
     let mut settings = insta::Settings::clone_current();
     settings.add_filter(
-        r"\d+ signs of it are nowhere in [\d.]+ [KM]iB, and \d+ words",
-        "[N] signs of it are nowhere in [SIZE], and [N] words",
+        r"none of \d+ passages is left in [\d.]+ [KM]iB, none of \d+ rare words",
+        "none of [N] passages is left in [SIZE], none of [N] rare words",
     );
     settings.bind(|| {
         assert_snapshot!(erase(&home, &["hush", "--yes"]), @r#"
         Erased hush (1 session, 1 message, 1 transcript).
-        Nothing is left: [N] signs of it are nowhere in [SIZE], and [N] words in no index.
+        Verified: none of [N] passages is left in [SIZE], none of [N] rare words in the indexes.
         --- exit 0
         "#);
     });
@@ -51,9 +51,19 @@ fn nothing_is_left_and_that_is_proven() {
     assert_snapshot!(erase(&home, &["hush", "--yes"]), @r#"
     --- stderr
     error: no session matches "hush"
-    hint: `hermes sessions list` shows what there is
+    hint: `hermes sessions list` lists conversations, `hermes sessions search` finds messages
     --- exit 1
     "#);
+}
+
+#[test]
+fn words_are_left_out_of_the_proof_if_none_was_rare() {
+    let home = Home::empty();
+    for id in ["one", "two"] {
+        home.talk(id, "cli", None, LONG_AGO, &[(Role::User, "we can go")]);
+    }
+    let seen = erase(&home, &["one", "--yes"]);
+    assert!(seen.contains("Verified: none of ") && seen.contains("iB.\n") && !seen.contains("rare"), "{seen}");
 }
 
 #[test]
@@ -70,13 +80,13 @@ fn what_is_in_the_trash_is_erased_and_copies_are_named() {
     let elsewhere = ["mine.bak", "sessions/other.jsonl"].map(|name| home.path().join(name).display().to_string());
     assert_eq!(json["elsewhere"], json!(elsewhere));
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("mine.bak holds some of it still") && told.contains("remove it with: rm "), "{told}");
+    assert!(told.contains("mine.bak still contains some of it") && told.contains("remove it with: rm "), "{told}");
     assert_eq!(output.status.code(), Some(0));
     assert!(!holds(&home, "state.db") && holds(&home, "mine.bak"));
 }
 
 #[test]
-fn while_somebody_has_it_open_that_is_said() {
+fn an_erase_of_a_file_that_is_open_elsewhere_is_unfinished() {
     let home = secretive();
     let foreign = home.foreign();
     let sessions: i64 = foreign.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0)).unwrap();
@@ -84,19 +94,20 @@ fn while_somebody_has_it_open_that_is_said() {
     assert_snapshot!(erase(&home, &["hush", "--yes"]), @r#"
     Erased hush (1 session, 1 message, 1 transcript).
     --- stderr
-    error: another program has the store open: some of it may be left in the file's free room and in its log
+    error: another program has the store open: some of it may be left in free pages of the file and in its WAL
     hint: stop your agents, then run: hermes sessions erase --finish
     --- exit 1
     "#);
     drop(foreign);
     assert_snapshot!(erase(&home, &["--finish"]), @r#"
-    The file was rewritten: it has neither free room nor a log.
+    The file was rewritten; it has no free pages and no WAL.
     --- exit 0
     "#);
     assert!(!holds(&home, "state.db") && !holds(&home, "state.db-wal"));
 }
 
-/// The agent may go on under an id that is in the trash. Whoever names the one is shown both, and both go, with all their transcripts.
+/// The agent may continue under an id that is in the trash. Both versions are shown and erased, with all their
+/// transcripts.
 #[test]
 fn what_the_store_and_the_trash_have_is_shown_and_goes() {
     let home = secretive();
@@ -112,9 +123,10 @@ fn what_the_store_and_the_trash_have_is_shown_and_goes() {
     assert!(home.see(&["sessions", "list"]).contains("refactoring auth"), "others stay");
 }
 
-/// A goal that the agent keeps beside a conversation goes with it; what stands elsewhere in its tables is told.
+/// A goal that the agent keeps for a conversation is erased with it. Traces elsewhere in the agent's tables are
+/// reported.
 #[test]
-fn what_the_agents_tables_have_goes_or_is_told() {
+fn rows_of_the_agents_tables_are_erased_or_reported() {
     let home = secretive();
     let goal = "INSERT INTO state_meta VALUES ('goal:secret', 'find Zanzibarium')";
     home.foreign().execute_batch(goal).unwrap();
@@ -125,13 +137,13 @@ fn what_the_agents_tables_have_goes_or_is_told() {
     Erased hush (1 session, 1 message, 1 transcript).
     --- stderr
     error: some of it is left in the agent's tables: notebook
-    hint: nothing tells which conversation those rows belong to; look at them with sqlite3 and delete them there, while no agent runs
+    hint: those rows do not name their conversation; find and delete them with sqlite3 while no agent is running
     --- exit 1
     "#);
     assert_eq!(home.foreign().query_row("SELECT count(*) FROM state_meta", [], |row| row.get(0)), Ok(0_i64));
 }
 
-/// Somebody was interrupted when the rows were gone: the transcripts are not left for good.
+/// After an interruption when the rows were gone, the transcripts can still be removed.
 #[test]
 fn what_was_interrupted_can_be_finished() {
     let home = secretive();
@@ -142,13 +154,13 @@ fn what_was_interrupted_can_be_finished() {
     assert_snapshot!(erase(&home, &["hush", "--yes"]), @r#"
     --- stderr
     error: no session matches "hush"
-    hint: `hermes sessions list` shows what there is
-    hint: somebody was interrupted while they erased something; to end that, run: hermes sessions erase --finish
+    hint: `hermes sessions list` lists conversations, `hermes sessions search` finds messages
+    hint: an earlier erase was interrupted; to finish it, run: hermes sessions erase --finish
     --- exit 1
     "#);
     assert_snapshot!(erase(&home, &["--finish"]), @r#"
-    Removed 1 transcript that had been left.
-    The file was rewritten: it has neither free room nor a log.
+    Removed 1 transcript left over from before.
+    The file was rewritten; it has no free pages and no WAL.
     --- exit 0
     "#);
     assert!(!holds(&home, "state.db") && home.path().join("sessions/tool_1.json").exists());

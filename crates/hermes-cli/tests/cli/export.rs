@@ -48,19 +48,20 @@ fn a_session_comes_with_its_conversation_and_a_source_alone() {
         let text = home.hermes(&[&["sessions", "export", "-"], args].concat()).stdout();
         lines(&text).iter().map(|line| line["id"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(ids(&["--session-id", "long work"]), ["first", "second"]);
-    assert_eq!(ids(&["--session-id", "second", "--session-id", "other"]), ["first", "second", "other"]);
-    assert_eq!(ids(&["--source", "telegram"]), ["other"]);
+    assert_eq!(ids(&["--session", "long work"]), ["first", "second"]);
+    assert_eq!(ids(&["--session", "second", "--session", "other"]), ["first", "second", "other"]);
+    assert_eq!(ids(&["--session-id", "other"]), ["other"], "its former name still works");
+    assert_eq!(ids(&["-s", "telegram"]), ["other"]);
     assert_eq!(ids(&["--source", "nothing"]), [""; 0]);
-    assert_snapshot!(export(&home, &["-", "--session-id", "nobody"]), @r#"
+    assert_snapshot!(export(&home, &["-", "--session", "nobody"]), @r#"
     --- stderr
     error: no session matches "nobody"
-    hint: `hermes sessions list` shows what there is
+    hint: `hermes sessions list` lists conversations, `hermes sessions search` finds messages
     --- exit 1
     "#);
-    assert_snapshot!(export(&home, &["-", "--source", "a", "--session-id", "b"]), @r#"
+    assert_snapshot!(export(&home, &["-", "--source", "a", "--session", "b"]), @r#"
     --- stderr
-    error: the argument '--source <SOURCE>' cannot be used with '--session-id <SESSION>'
+    error: the argument '--source <SOURCE>' cannot be used with '--session <SESSION>'
 
     Usage: hermes sessions export --source <SOURCE> <FILE>
 
@@ -76,11 +77,11 @@ fn the_same_for_programs() {
         serde_json::from_str(&home.hermes(&["sessions", "export", "out.jsonl", "--json"]).stdout()).unwrap();
     let file = home.path().canonicalize().unwrap().join("out.jsonl");
     let bytes = std::fs::metadata(&file).unwrap().len();
-    let expect = serde_json::json!({"schema": 1, "path": file.display().to_string(), "format": "jsonl", "sessions": 5, "messages": 6, "bytes": bytes});
+    let expect = serde_json::json!({"schema": 1, "path": file.display().to_string(), "format": "jsonl", "sessions": 5, "messages": 6, "bytes": bytes, "masked": []});
     assert_eq!(json, expect);
     assert_snapshot!(export(&home, &["-", "--json"]), @r#"
     --- stderr
-    error: --json tells about a file, and the export goes to stdout
+    error: --json describes a file, but the export goes to stdout
     hint: leave --json out, or give the name of a file
     --- exit 2
     "#);
@@ -92,8 +93,8 @@ fn a_file_that_is_there_is_overwritten_only_if_that_is_said() {
     std::fs::write(home.path().join("mine"), "mine").unwrap();
     assert_snapshot!(export(&home, &["mine"]), @r#"
     --- stderr
-    error: [HOME]/mine is there already. Overwrite it? Nobody is here to answer that
-    hint: give --yes to do it without being asked
+    error: confirmation needed, but stdin or stderr is not a terminal: [HOME]/mine already exists. Overwrite it?
+    hint: pass --yes to confirm
     --- exit 1
     "#);
     assert_eq!(std::fs::read_to_string(home.path().join("mine")).unwrap(), "mine");
@@ -149,7 +150,7 @@ fn a_target_that_cannot_be() {
     assert_snapshot!(export(&home, &["missing/out", "--yes"]), @r#"
     --- stderr
     error: [HOME]/missing/out is in a folder that does not exist
-    hint: make the folder first, or choose another
+    hint: create the folder first, or choose another
     --- exit 1
     "#);
     assert_snapshot!(export(&home, &["mine/out", "--yes"]), @r#"
@@ -160,8 +161,8 @@ fn a_target_that_cannot_be() {
     "#);
     assert_snapshot!(export(&home, &["/dev/null", "--yes"]), @r#"
     --- stderr
-    error: /dev/null is no regular file
-    hint: give -, and send stdout there
+    error: /dev/null is not a regular file
+    hint: use - and redirect stdout
     --- exit 1
     "#);
     assert_snapshot!(export(&home, &[""]), @r#"
@@ -177,13 +178,13 @@ fn a_target_that_cannot_be() {
     assert_snapshot!(export(&Home::empty(), &["out"]), @r#"
     --- stderr
     error: there is no session store at [HOME]/state.db
-    hint: `hermes demo` makes one to look at; --home, --url and HERMES_HOME say where else to look
+    hint: `hermes demo` creates one with samples; --home, --url and HERMES_HOME choose another one
     --- exit 1
     "#);
 }
 
 #[test]
-fn a_reader_who_leaves_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let home = Home::empty();
     home.talk("long", "cli", None, LONG_AGO, &[(Role::User, &"line\n".repeat(200_000))]);
     let mut run = home.hermes(&["sessions", "export", "-"]);
@@ -194,13 +195,36 @@ fn a_reader_who_leaves_is_no_error() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_and_the_rest_is_there() {
+fn unreadable_sessions_are_reported_and_the_rest_is_exported() {
     let home = several();
     home.damage("UPDATE sessions SET started_at = 'never' WHERE id = 'tool_1'");
     let seen = export(&home, &["out.jsonl"]);
     assert!(seen.contains("sessions    4\n") && seen.contains("warning: sessions \"tool_1\" can't be read"), "{seen}");
-    assert!(seen.ends_with("error: 1 session can't be read and is not in the export\nhint: `hermes sessions verify` tells what is wrong with the store\n--- exit 3"), "{seen}");
+    assert!(seen.ends_with("error: 1 session can't be read and is not in the export\nhint: `hermes sessions verify` shows what is wrong with the store\n--- exit 3"), "{seen}");
     assert_eq!(lines(&std::fs::read_to_string(home.path().join("out.jsonl")).unwrap()).len(), 4);
+}
+
+#[test]
+fn the_ending_of_the_file_decides_the_format_unless_one_is_given() {
+    let home = several();
+    let format = |args: &[&str]| -> String {
+        let json: Value =
+            serde_json::from_str(&home.hermes(&[&["sessions", "export", "-j"], args].concat()).stdout()).unwrap();
+        let text = std::fs::read_to_string(json["path"].as_str().unwrap()).unwrap();
+        let is_markdown = text.starts_with("# ");
+        assert_eq!(json["format"], if is_markdown { "markdown" } else { "jsonl" }, "{args:?}");
+        assert!(is_markdown || text.starts_with('{'), "{text}");
+        json["format"].as_str().unwrap().to_owned()
+    };
+    for name in ["a.md", "b.markdown", "c.MD"] {
+        assert_eq!(format(&[name]), "markdown", "{name}");
+    }
+    for name in ["a.jsonl", "a.txt", "md", ".md"] {
+        assert_eq!(format(&[name]), "jsonl", "{name}");
+    }
+    assert_eq!(format(&["x.md", "--format", "jsonl"]), "jsonl");
+    assert_eq!(format(&["x.jsonl", "--format", "markdown"]), "markdown");
+    assert!(home.hermes(&["sessions", "export", "-"]).stdout().starts_with('{'));
 }
 
 #[test]
@@ -256,4 +280,67 @@ fn markdown_is_for_people() {
 
     --- exit 0
     "#);
+}
+
+/// Returns a home whose conversation holds secrets in its title, its messages and its tool calls.
+fn with_secrets() -> Home {
+    let home = Home::empty();
+    home.talk(
+        "s1",
+        "cli",
+        Some("why does password=hunter2 fail"),
+        LONG_AGO,
+        &[(Role::User, "the key is ghp_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYaB3d"), (Role::Assistant, "no secret here")],
+    );
+    home.talk("s2", "cli", None, LONG_AGO, &[(Role::User, "sha da39a3ee5e6b4b0d3255bfef95601890afd80709")]);
+    let calls =
+        serde_json::json!([{"id": "c", "function": {"name": "login", "arguments": "{\"password\": \"hunter2\"}"}}]);
+    let calls = Some(hermes_session::Json::from_value(&calls));
+    home.add("s1", MessageBody { tool_calls: calls, ..MessageBody::empty(Role::Assistant) });
+    home
+}
+
+#[test]
+fn redact_masks_secrets_in_both_formats_and_says_where() {
+    let home = with_secrets();
+    for (format, file) in [("jsonl", "out.jsonl"), ("markdown", "out.md")] {
+        let plain = home.hermes(&["sessions", "export", "-", "--format", format]).stdout();
+        assert!(plain.contains("hunter2") && plain.contains("ghp_"), "{plain}");
+        let seen = home.see(&["sessions", "export", file, "--format", format, "--redact"]);
+        let text = std::fs::read_to_string(home.path().join(file)).unwrap();
+        for masked in ["[redacted: password]", "[redacted: github token]", "da39a3ee5e6b4b0d3255bfef95601890afd80709"] {
+            assert!(text.contains(masked), "{masked}: {text}");
+        }
+        for secret in ["hunter2", "ghp_"] {
+            assert!(!text.contains(secret) && !seen.contains(secret), "{text} {seen}");
+        }
+        let notes = "note: masked 3 secrets in 1 session; only well-known forms are found; read the export before you share it\n\
+                     note: s1: github token (1), password (2)\n";
+        assert!(seen.contains(notes), "{seen}");
+        let stdout = home.hermes(&["sessions", "export", "-", "--format", format, "--redact"]).output();
+        assert_eq!(String::from_utf8(stdout.stdout).unwrap(), text);
+        assert!(String::from_utf8(stdout.stderr).unwrap().contains("github token (1)"));
+    }
+}
+
+#[test]
+fn a_redacted_export_can_be_imported_and_names_what_it_masked_for_programs() {
+    let home = with_secrets();
+    let printed = home.hermes(&["sessions", "export", "out.jsonl", "--redact", "--json"]).stdout();
+    let printed: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(
+        printed["masked"],
+        serde_json::json!([
+            {"session_id": "s1", "kind": "github token", "count": 1},
+            {"session_id": "s1", "kind": "password", "count": 2},
+        ])
+    );
+    let plain = home.hermes(&["sessions", "export", "plain.jsonl", "--json"]).stdout();
+    assert_eq!(serde_json::from_str::<Value>(&plain).unwrap()["masked"], serde_json::json!([]));
+    let other = Home::with_store();
+    let seen = other.see(&["sessions", "import", home.path().join("out.jsonl").to_str().unwrap()]);
+    assert!(seen.ends_with("--- exit 0"), "{seen}");
+    assert!(other.see(&["sessions", "show", "s1", "--full"]).contains("why does password=[redacted: password] fail"));
+    let nothing = home.see(&["sessions", "export", "s2.jsonl", "--session-id", "s2", "--redact"]);
+    assert!(nothing.contains("note: no secrets were masked; only well-known forms"), "{nothing}");
 }

@@ -9,7 +9,7 @@ fn import(home: &Home, args: &[&str]) -> String {
     home.see(&[&["sessions", "import"], args].concat())
 }
 
-/// Everything that is stored, row by row.
+/// Returns everything that is stored, row by row.
 pub(super) fn rows(home: &Home) -> Vec<String> {
     let connection = home.foreign();
     let mut rows = Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn rows(home: &Home) -> Vec<String> {
     rows
 }
 
-/// A store with something of everything.
+/// Returns a store with every kind of data.
 pub(super) fn rich() -> Home {
     let home = compressed();
     home.talk(
@@ -46,6 +46,18 @@ pub(super) fn rich() -> Home {
 }
 
 #[test]
+fn a_line_that_was_cut_in_a_string_is_reported_as_such() {
+    let home = Home::with_store();
+    let cut = r#"{"id": "a", "source": "cli", "started_at": 1, "title": "hel"#;
+    for end in ["", "\n", "\r\n"] {
+        std::fs::write(home.path().join("cut.jsonl"), format!("{cut}{end}")).unwrap();
+        let seen = import(&home, &["cut.jsonl"]);
+        let expect = format!("cut.jsonl:1: JSON is broken at byte {}: it ends inside a string\n", cut.len());
+        assert!(seen.contains(&expect) && seen.ends_with("--- exit 1"), "{end:?}: {seen}");
+    }
+}
+
+#[test]
 fn what_was_exported_comes_back_row_by_row() {
     let (home, new) = (rich(), Home::empty());
     assert!(home.see(&["sessions", "export", "out.jsonl"]).ends_with("--- exit 0"));
@@ -54,13 +66,13 @@ fn what_was_exported_comes_back_row_by_row() {
     assert_snapshot!(import(&new, &[file]), @r#"
     imported    4 sessions, 5 messages
     --- stderr
-    note: there was no session store, so a new one was made: sqlite:[HOME]/state.db
+    note: there was no session store; created a new one: sqlite:[HOME]/state.db
     --- exit 0
     "#);
     assert_eq!(rows(&new), rows(&home));
     assert_snapshot!(import(&new, &[file]), @r#"
     imported    0 sessions, 0 messages
-    skipped     4 sessions, there already
+    skipped     4 sessions, already in the store
     --- exit 0
     "#);
     assert_eq!(rows(&new), rows(&home), "a second time changes nothing");
@@ -68,7 +80,7 @@ fn what_was_exported_comes_back_row_by_row() {
     assert!(new.see(&["sessions", "verify"]).contains("The store is sound."));
 }
 
-/// A line as the agent writes it.
+/// Returns an export line in the agent's format.
 fn foreign_line(id: &str, title: &str, parent: &str) -> String {
     format!(
         r#"{{"id": "{id}", "source": "cli", "model_config": "{{\"x\": 1}}", "parent_session_id": {parent}, "started_at": 1741166123.5, "ended_at": null, "title": "{title}", "messages": [{{"id": 1, "session_id": "{id}", "role": "user", "content": "hi", "timestamp": 1741166124.0}}]}}"#
@@ -76,7 +88,7 @@ fn foreign_line(id: &str, title: &str, parent: &str) -> String {
 }
 
 #[test]
-fn a_bad_line_is_told_with_its_number_and_the_rest_goes_in() {
+fn a_bad_line_is_reported_with_its_number_and_the_rest_goes_in() {
     let home = several();
     let lines = [
         foreign_line("a", "refactoring auth", "null"),
@@ -93,33 +105,33 @@ fn a_bad_line_is_told_with_its_number_and_the_rest_goes_in() {
     let files = ["one.jsonl", "two.jsonl", "three.jsonl"];
     assert_snapshot!(import(&home, &[&["--dry-run"], &files[..]].concat()), @r#"
     to import   4 sessions, 4 messages
-    conflicts   1 session, there already with other content
+    conflicts   1 session, already in the store with other content
     bad lines   3
     --- stderr
     one.jsonl:1: session a: its title "refactoring auth" is taken; it would get the next free one
     one.jsonl:2: messages is missing
-    one.jsonl:4: session b: its parent nowhere is not there
+    one.jsonl:4: session b: its parent nowhere does not exist
     one.jsonl:5: JSON is broken at byte 1: a key in quotes is missing
     one.jsonl:6: session tool_1: source differs
     two.jsonl:2: JSON is broken at byte 0: a value is missing
     error: 4 lines would not be imported
-    hint: a session that is there stays as it is; delete it first to have the one of the file
+    hint: existing sessions are not changed; to import one of these, delete the existing one first
     --- exit 1
     "#);
     assert_eq!(home.foreign().query_row("SELECT count(*) FROM sessions", [], |row| row.get(0)), Ok(5_i64));
     assert_snapshot!(import(&home, &files), @r#"
     imported    4 sessions, 4 messages
-    conflicts   1 session, there already with other content
+    conflicts   1 session, already in the store with other content
     bad lines   3
     --- stderr
     one.jsonl:1: session a: its title is taken; it has the title "refactoring auth #2"
     one.jsonl:2: messages is missing
-    one.jsonl:4: session b: its parent nowhere is not there
+    one.jsonl:4: session b: its parent nowhere does not exist
     one.jsonl:5: JSON is broken at byte 1: a key in quotes is missing
     one.jsonl:6: session tool_1: source differs
     two.jsonl:2: JSON is broken at byte 0: a value is missing
     error: 4 lines were not imported
-    hint: a session that is there stays as it is; delete it first to have the one of the file
+    hint: existing sessions are not changed; to import one of these, delete the existing one first
     --- exit 1
     "#);
     let parent =
@@ -143,12 +155,12 @@ fn a_dry_run_makes_no_store() {
         .unwrap();
     assert_snapshot!(import(&home, &["--dry-run", "in.jsonl"]), @r#"
     to import   1 session, 1 message
-    skipped     1 session, there already
-    conflicts   1 session, there already with other content
+    skipped     1 session, already in the store
+    conflicts   1 session, already in the store with other content
     --- stderr
     in.jsonl:3: session a: a line before it differs
     error: 1 line would not be imported
-    hint: a session that is there stays as it is; delete it first to have the one of the file
+    hint: existing sessions are not changed; to import one of these, delete the existing one first
     --- exit 1
     "#);
     assert!(!home.database().exists());
@@ -204,7 +216,7 @@ fn another_kind_of_file_is_refused() {
     "#);
     assert_snapshot!(import(&home, &["notes.txt"]), @r#"
     --- stderr
-    error: notes.txt is no export of sessions
+    error: notes.txt is not an export of sessions
     hint: import reads what `hermes sessions export` writes
     --- exit 1
     "#);
@@ -247,7 +259,7 @@ fn another_kind_of_file_is_refused() {
     assert_eq!(home.foreign().query_row("SELECT count(*) FROM sessions", [], |row| row.get(0)), Ok(5_i64));
 }
 
-/// A column that the store has no place for is reported and left out. The second time the line is there already.
+/// A column that the store lacks is reported and left out. On the second import the session exists already.
 #[test]
 fn a_column_that_the_store_lacks_is_no_conflict_the_second_time() {
     let home = Home::with_store();

@@ -1,9 +1,11 @@
-//! Looking changes nothing: every command that was not asked to change something leaves the file of an agent as it is.
+//! Commands that only read change nothing: they leave an agent's file as it is.
 //!
-//! `cargo test -p hermes-cli --test cli looking -- --nocapture` prints the matrix; with `HERMES_MATRIX_BINARY` that of another build.
+//! `cargo test -p hermes-cli --test cli looking -- --nocapture` prints the matrix. `HERMES_MATRIX_BINARY` tests another
+//! build.
 
 #![expect(clippy::print_stdout, reason = "the matrix is what this test is for; a skip is printed")]
 
+mod agents_file;
 mod commands;
 mod files;
 
@@ -15,14 +17,14 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// The account that runs what must not be able to write, where the tests run as root.
+/// The account for commands that must not be able to write, if the tests run as root.
 const NOBODY: u32 = 65_534;
 
-/// The program under test, where every account can run it.
+/// The program under test, at a path where every account can run it.
 struct Program(PathBuf);
 
 impl Program {
-    /// Puts it into `folder` if the tests run as root: another account may not be able to reach the build.
+    /// Copies it into `folder` if the tests run as root: another account may not be able to reach the build.
     fn in_folder(folder: &Path) -> Self {
         let built = std::env::var_os("HERMES_MATRIX_BINARY").map_or(env!("CARGO_BIN_EXE_hermes").into(), PathBuf::from);
         if !files::is_root() {
@@ -50,7 +52,8 @@ impl Program {
     }
 }
 
-/// Every command without commands below it, by its words, from the manual, which is made of the clap definition.
+/// Returns every command without subcommands, by its words. They come from the manual, which is generated from the clap
+/// definition.
 fn leaves(program: &Program, folder: &Path) -> BTreeSet<String> {
     let into = folder.join("man");
     let output = program.run(folder, false, &["man", "--into", into.to_str().unwrap()].map(str::to_owned));
@@ -69,7 +72,7 @@ fn leaves(program: &Program, folder: &Path) -> BTreeSet<String> {
     pages.iter().filter(|page| *page != "hermes").filter(is_leaf).map(words).collect()
 }
 
-/// The row of a command in the manual's spelling.
+/// Returns the command of a row in the manual's spelling.
 fn page(row: &Row) -> String {
     row.words.join("-")
 }
@@ -93,7 +96,7 @@ fn looking_changes_no_file_of_0_19_0() {
     look_at_files_of("0.19.0");
 }
 
-/// Runs every command that looks on the files of a release in every state.
+/// Runs every read-only command on the files of a release in every state.
 fn look_at_files_of(version: &str) {
     let Some(peer) = Peer::of(version) else { return };
     let folder = files::open_folder();
@@ -116,12 +119,13 @@ fn look_at_files_of(version: &str) {
     assert!(changed.is_empty(), "{} of the cells are not as they should be, see above", changed.len());
 }
 
-/// Runs one command on a copy of one file. Returns its cell of the matrix, and everything that is wrong with it.
+/// Runs one command on a copy of one file. Returns its cell of the matrix, and all violations.
 fn look(program: &Program, files: &Files, state: State, args: &[&str]) -> (String, Vec<String>) {
     let place = files.copy(state);
     let before = place.seen();
     let output = program.run(place.home(), state == State::ReadOnlyFolder, &place.filled_in(args));
-    let mut problems = place.differences(&before, is_note_of_damage(state, args));
+    // A command that meets damage records it beside the file.
+    let mut problems = place.differences(&before, state == State::Damaged);
     let code = output.status.code().unwrap_or(-1);
     let may_fail = state == State::Damaged;
     if code != 0 && !(may_fail && code == 3) {
@@ -129,11 +133,6 @@ fn look(program: &Program, files: &Files, state: State, args: &[&str]) -> (Strin
     }
     let cell = if problems.is_empty() { format!("same, exit {code}") } else { format!("CHANGED, {code}") };
     (cell, problems)
-}
-
-/// Returns whether the command may note damage beside the file.
-fn is_note_of_damage(state: State, args: &[&str]) -> bool {
-    state == State::Damaged && args.contains(&"verify")
 }
 
 #[test]

@@ -1,7 +1,9 @@
-//! Runs the real binary on real SQLite files and looks at everything a person would see: stdout, stderr, the exit code.
+//! Runs the real binary on real SQLite files and checks everything a person would see: stdout, stderr and the exit
+//! code.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod archive;
 mod ask;
 mod automatic;
 mod backup;
@@ -16,6 +18,7 @@ mod detach;
 mod doctor;
 mod erase;
 mod export;
+mod flags;
 mod import;
 mod indexing;
 mod insights;
@@ -25,7 +28,9 @@ mod looking;
 mod man;
 mod mcp;
 mod migrate;
+mod names;
 mod notices;
+mod numbers;
 #[path = "../../../hermes-sqlite/tests/shared/old_schema.rs"]
 mod old_schema;
 mod optimize;
@@ -46,6 +51,8 @@ mod stop;
 mod terminal;
 mod trash;
 mod verify;
+#[cfg(target_os = "linux")]
+mod waiting;
 
 use hermes_session::{
     ConversationStore as _, MessageBody, NewMessage, NewSession, Request, Role, SessionId, SessionStore as _, Source,
@@ -56,20 +63,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// 2025-03-05 09:15:23 UTC, for what is shown as a date.
+/// 2025-03-05 09:15:23 UTC, for times that are shown as dates.
 const LONG_AGO: f64 = 1_741_166_123.0;
 
-/// A home folder of its own, with or without a store in it.
+/// A temporary home folder, with or without a store in it.
 struct Home {
     folder: TempDir,
+    /// The state folder of the person.
+    state: TempDir,
 }
 
 impl Home {
     fn empty() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { folder: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap() }
     }
 
-    /// A home whose store holds nothing.
+    /// Returns a home with an empty store.
     fn with_store() -> Self {
         let home = Self::empty();
         home.write(async |_| {});
@@ -84,14 +93,14 @@ impl Home {
         self.path().join("state.db")
     }
 
-    /// Does something with the store, as an agent would.
+    /// Runs `work` on the store, as an agent would.
     fn write(&self, work: impl AsyncFnOnce(&SqliteStore)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let store = SqliteStore::open(&self.database(), &SqliteOptions::default()).unwrap();
         runtime.block_on(work(&store));
     }
 
-    /// Stores a session that started at `start`, with these things said a second apart.
+    /// Stores a session that started at `start`, with these messages a second apart.
     fn talk(&self, id: &str, source: &str, title: Option<&str>, start: f64, said: &[(Role, &str)]) -> &Self {
         let start = Timestamp::from_seconds(start).unwrap();
         let id = SessionId::parse(id).unwrap();
@@ -114,7 +123,7 @@ impl Home {
         self
     }
 
-    /// Stores one message more, said at the start of everything.
+    /// Stores one more message, 100 seconds after [`LONG_AGO`].
     fn add(&self, id: &str, body: MessageBody) {
         let at = Timestamp::from_seconds(LONG_AGO).unwrap().plus(100.0);
         let id = SessionId::parse(id).unwrap();
@@ -123,13 +132,13 @@ impl Home {
         });
     }
 
-    /// The file as a foreign program has it.
+    /// Opens the file as a foreign program does.
     #[expect(clippy::disallowed_methods, reason = "what no store would write is written past the store")]
     fn foreign(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.database()).unwrap()
     }
 
-    /// Changes the file behind everybody's back, as a foreign writer or damage would.
+    /// Changes the file without the store, as a foreign writer or damage would.
     fn damage(&self, sql: &str) {
         self.foreign().execute_batch(sql).unwrap();
     }
@@ -138,15 +147,21 @@ impl Home {
         std::fs::write(self.path().join("config.yaml"), yaml).unwrap();
     }
 
-    /// The binary with this home, in a plain environment.
+    /// Returns the command with this home, in a minimal environment.
     fn hermes(&self, args: &[&str]) -> Run<'_> {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
+        self.program(env!("CARGO_BIN_EXE_hermes"), args)
+    }
+
+    /// Returns a command of another binary, as [`Home::hermes`] does.
+    fn program(&self, binary: &str, args: &[&str]) -> Run<'_> {
+        let mut command = Command::new(binary);
         command.args(args).env_clear().env("HERMES_HOME", self.path()).env("HOME", "/nonexistent").env("TZ", "UTC");
+        command.env("XDG_STATE_HOME", self.state.path());
         command.env("TMPDIR", self.path()).env("COLUMNS", "80").current_dir(self.path()).stdin(Stdio::null());
         Run { command, home: self }
     }
 
-    /// Everything a person sees of a command.
+    /// Runs a command. Returns everything a person sees of it.
     fn see(&self, args: &[&str]) -> String {
         self.hermes(args).see()
     }
@@ -192,7 +207,7 @@ impl Run<'_> {
     }
 }
 
-/// The clock, for what is shown as so long ago.
+/// Returns the time `seconds` ago, for times that are shown as relative.
 #[expect(clippy::disallowed_methods, reason = "the binary under test reads the same clock")]
 fn ago(seconds: f64) -> f64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
@@ -203,7 +218,7 @@ const MINUTE: f64 = 60.0;
 const HOUR: f64 = 3600.0;
 const DAY: f64 = 24.0 * HOUR;
 
-/// A home with a few conversations of several languages.
+/// Returns a home with conversations in several languages.
 fn several() -> Home {
     let home = Home::empty();
     home.talk(
@@ -238,7 +253,7 @@ fn several() -> Home {
     home
 }
 
-/// A home with a conversation whose context was compressed once.
+/// Returns a home with a conversation whose context was compressed once.
 fn compressed() -> Home {
     let home = Home::empty();
     home.talk("first", "cli", Some("long work"), LONG_AGO, &[(Role::User, "begin")]);
@@ -261,46 +276,58 @@ fn the_version_names_sqlite() {
 
 #[test]
 fn nothing_asked_is_help() {
-    insta::assert_snapshot!(Home::empty().see(&[]), @r#"
-    The sessions of your agents: list, search and read them
+    insta::assert_snapshot!(Home::empty().see(&[]), @r"
+    List, search and read the conversations of your agents
 
     Usage: hermes [OPTIONS] [COMMAND]
 
-    Commands:
-      completions  Prints a script that completes commands, options, and the ids and
-                   titles of sessions
-      config       Shows what is configured, and where
-      demo         Shows what this program does, on sample conversations in a folder
-                   of their own
-      doctor       Tells what is wrong with the home folder, the settings and the
-                   store, and what mends it
-      insights     Tells how the agent was used: conversations, models, cost, tools,
-                   skills, and when
-      man          Prints the manual page of a command, or writes all of them into a
-                   folder
-      mcp          Serves past conversations to agents by the Model Context
-                   Protocol, on stdin and stdout or over HTTP
-      sessions     Lists, searches, reads and changes sessions; exports and imports
-                   them; verifies, backs up, optimizes and repairs their store
-      sessiondb    Tells what the store is, copies everything from one store to
-                   another, and takes everything of hermes out of a file
-      help         Print this message or the help of the given subcommand(s)
+    Conversations:
+      sessions     List, search, read, change, export and import sessions; verify,
+                   back up, optimize and repair the store
+      list, search, show, browse  Short for sessions list, sessions search and so on
+      insights     Show usage statistics: conversations, models, cost, tools, skills
+                   and times of day
+
+    Agents:
+      mcp          Serve past conversations to agents over the Model Context
+                   Protocol (MCP), on stdin and stdout or over HTTP
+
+    Store and settings:
+      sessiondb    Show the status of the store, migrate it, or remove what hermes
+                   added to a state.db
+      doctor       Check the home folder, the settings and the store, and say how to
+                   fix problems
+      config       Show the configuration
+
+    Help:
+      demo         Try hermes on sample conversations in a separate folder
+      man          Show the manual page of a command, or write all pages to a folder
+      completions  Print a shell completion script for commands, options, session
+                   ids and titles
+      help         Print this message or the help of a command
 
     Options:
-      -v, --verbose...  Log to stderr what the store does: -v for info, -vv for
-                        debug, -vvv for trace [default: $HERMES_LOG]
-      -h, --help        Print help
-      -V, --version     Print version
+          --home <DIR>    Folder of state.db and config.yaml [default: $HERMES_HOME,
+                          or ~/.hermes]
+          --url <URL>     Store to use: sqlite:PATH, postgresql://…, mysql://… or a
+                          path [default: $HERMES_SESSIONDB_URL, or config.yaml]
+          --read-only     Open the store read-only; commands that change it fail
+      -v, --verbose...    Log to stderr: -v for info, -vv for debug, -vvv for trace
+                          [default: $HERMES_LOG]
+          --color <WHEN>  Use colours: auto (at a terminal), always or never
+                          [default: auto]
+          --quiet         Print no notes, no progress and no confirmation of what
+                          was done; errors and warnings are printed
+      -h, --help          Print help
+      -V, --version       Print version
 
-    Where sessions are:
-          --home <DIR>  The folder of state.db and config.yaml [default:
-                        $HERMES_HOME, or ~/.hermes]
-          --url <URL>   The store: sqlite:PATH, postgresql://…, mysql://…, or a path
-                        [default: $HERMES_SESSIONDB_URL, or what config.yaml says]
-          --read-only   Do not write to the store: commands that would change it
-                        refuse
+    Examples:
+      hermes sessions list                 List conversations
+      hermes sessions search deploy error  Find messages
+      hermes sessions show @1              Read the first conversation of the list
+      hermes doctor                        Check the store; changes nothing
     --- exit 0
-    "#);
+    ");
 }
 
 #[test]

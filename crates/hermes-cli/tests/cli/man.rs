@@ -1,4 +1,4 @@
-//! The manual: one page for each command, and the pages in `docs` as this program makes them.
+//! The manual: one page for each command, and the pages in `docs`, which must match the program's output.
 
 use super::Home;
 use std::collections::BTreeMap;
@@ -37,15 +37,44 @@ fn every_command_has_a_page_for_man() {
     let list = &pages["hermes-sessions-list.1"];
     assert!(list.contains(".TH HERMES-SESSIONS-LIST 1") && list.contains("\\-\\-limit"), "{list}");
     assert!(!pages.keys().any(|name| name.contains("__")), "{:?}", pages.keys());
-    assert_eq!(home.see(&["man", "sessions", "list"]), format!("{list}--- exit 0"));
+    for typed in [&["sessions", "list"][..], &["sessions-list"], &["hermes-sessions-list"], &["list"], &["ls"]] {
+        assert_eq!(home.see(&[&["man"], typed].concat()), format!("{list}--- exit 0"));
+    }
+    assert_eq!(home.see(&["man", "hermes"]), home.see(&["man"]));
 }
 
 #[test]
-fn a_page_that_is_not_there_is_told() {
+fn a_page_that_is_not_there_is_reported() {
     insta::assert_snapshot!(Home::empty().see(&["man", "sessions", "fly"]), @r#"
     --- stderr
-    error: no command is called sessions fly
-    hint: hermes help lists all of them
+    error: no command is called "sessions fly"
+    hint: `hermes help` lists all of them
     --- exit 1
     "#);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn at_a_terminal_a_page_is_shown_with_man() {
+    use super::terminal::on_a_terminal;
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::empty();
+    let man = home.path().join("man");
+    let at_terminal = |pager: &str, script: Option<&str>| {
+        if let Some(script) = script {
+            std::fs::write(&man, format!("#!/bin/sh\n{script}\n")).unwrap();
+            std::fs::set_permissions(&man, std::fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        let path = if script.is_some() { format!("{}:/usr/bin:/bin", home.path().display()) } else { "/bin/sh".into() };
+        on_a_terminal(home.hermes(&["man", "sessions-list"]).env("PATH", &path).env("PAGER", pager), 80)
+    };
+    let seen = at_terminal("cat", Some("echo man \"$@\"; exec sed -n s/^.TH/TH/p"));
+    assert_eq!(seen.lines().next(), Some("man -l -"), "{seen}");
+    assert!(seen.contains("TH HERMES-SESSIONS-LIST 1"), "{seen}");
+    // A man that fails, no man, and no pager either: the text of --help.
+    for seen in [at_terminal("cat", Some("exit 3")), at_terminal("cat", None), at_terminal("no-such-pager", None)] {
+        assert!(seen.starts_with("List conversations: pinned ones first"), "{seen}");
+        assert!(seen.contains("Usage: hermes sessions list [OPTIONS]") && seen.contains("--exclude-source"), "{seen}");
+        assert!(!seen.contains(".TH"), "{seen}");
+    }
 }

@@ -12,7 +12,7 @@ fn migrate<'a>(from: &'a Home, to: &Home, more: &[&str]) -> Run<'a> {
     from.hermes(&[&args[..], more].concat())
 }
 
-/// What is seen of it, without what changes from run to run.
+/// Returns the output of a migration, without values that change from run to run.
 fn seen(from: &Home, to: &Home, more: &[&str]) -> String {
     let target = to.path().display().to_string();
     let line = |line: &str| match (line.split_once(" in "), line.split_once("sha256      ")) {
@@ -23,7 +23,7 @@ fn seen(from: &Home, to: &Home, more: &[&str]) -> String {
     migrate(from, to, more).see().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn told(from: &Home, to: &Home, more: &[&str]) -> Value {
+fn json_of(from: &Home, to: &Home, more: &[&str]) -> Value {
     let output = migrate(from, to, &[more, &["--json"]].concat()).stdout();
     serde_json::from_str(&output).unwrap_or_else(|error| panic!("{error}: {output}"))
 }
@@ -33,7 +33,7 @@ fn sound(home: &Home) {
     assert!(seen.contains("The store is sound."), "{seen}");
 }
 
-/// The bytes of the file.
+/// Returns the bytes of the file.
 fn bytes(home: &Home) -> Vec<u8> {
     std::fs::read(home.database()).unwrap()
 }
@@ -67,7 +67,7 @@ fn everything_goes_over_row_by_row() {
     Migrated 0 sessions, 0 messages, 5 FTS entries in [TIME]
     from        sqlite:[HOME]/state.db
     to          sqlite:[TARGET]/state.db
-    skipped     4 sessions, there already
+    skipped     4 sessions, already in the target
     proof       4 of 4 sessions with 5 messages are the same
     sha256      [HASH]
     searches    1 of 1 find the same messages
@@ -75,9 +75,9 @@ fn everything_goes_over_row_by_row() {
     "#);
     assert_eq!(rows(&to), rows(&from));
     sound(&to);
-    // And back.
+    // Migrates back.
     let back = Home::empty();
-    let json = told(&to, &back, &[]);
+    let json = json_of(&to, &back, &[]);
     assert_eq!((&json["proof"]["holds"], &json["values"]), (&true.into(), &1.into()));
     assert_eq!(rows(&back), rows(&from));
 }
@@ -92,19 +92,19 @@ fn a_session_that_is_there_with_other_content_stays() {
     Migrated 0 sessions, 0 messages, 6 FTS entries in [TIME]
     from        sqlite:[HOME]/state.db
     to          sqlite:[TARGET]/state.db
-    skipped     4 sessions, there already
-    conflicts   1 session, there already with other content
+    skipped     4 sessions, already in the target
+    conflicts   1 session, already in the target with other content
     proof       4 of 4 sessions with 5 messages are the same
     sha256      [HASH]
     searches    12 of 12 find the same messages
     --- stderr
     session cron_job1: title differs
     error: 1 session is in the target with other content
-    hint: what is there stays as it is; delete it there, then run it again, to have the one of the source
+    hint: existing sessions are not changed; to copy them from the source, delete them in the target and run it again
     --- exit 1
     "#);
     assert_eq!(rows(&to), before);
-    // What a glance does not see, the proof finds.
+    // The proof finds differences in content and titles.
     to.damage("UPDATE sessions SET title = NULL WHERE id = 'cron_job1'; UPDATE messages SET content = 'Sire.' WHERE content = 'Sure.'");
     let seen = seen(&from, &to, &[]);
     assert!(seen.contains("session 20250305_091523_a1b2c3: message 2 differs"), "{seen}");
@@ -118,19 +118,19 @@ fn other_data_is_refused_unless_it_is_meant() {
     assert_snapshot!(seen(&from, &to, &[]), @r#"
     --- stderr
     error: sqlite:[TARGET]/state.db holds 2 sessions that the source does not have, such as first
-    hint: give a store that is empty, or --merge to add to what is there; --dry-run --merge tells what would happen
+    hint: use an empty store, or pass --merge to add to this one; --dry-run --merge shows what would happen
     --- exit 1
     "#);
     assert_eq!(rows(&to).len(), 4);
     assert!(bytes(&to) == before);
-    let json = told(&from, &to, &["--merge"]);
+    let json = json_of(&from, &to, &["--merge"]);
     assert_eq!((&json["sessions"], &json["proof"]["holds"]), (&5.into(), &true.into()), "{json}");
     assert_eq!(json["proof"]["renumbered"], 3, "{json}");
     sound(&to);
 }
 
 #[test]
-fn what_is_typed_wrong_is_told() {
+fn wrong_arguments_are_reported() {
     let home = several();
     let run = |args: &[&str]| home.see(&[&["sessiondb", "migrate"], args].concat());
     assert_snapshot!(run(&["--from", "config", "--to", "./state.db"]), @r#"
@@ -141,20 +141,20 @@ fn what_is_typed_wrong_is_told() {
     "#);
     assert_snapshot!(run(&["--from", "env:NOBODY", "--to", "x.db"]), @r#"
     --- stderr
-    error: the variable NOBODY that --from names is not set, or is no text
+    error: the variable NOBODY that --from names is not set, or is not UTF-8
     hint: set NOBODY to the URL of a store
     --- exit 1
     "#);
     assert_snapshot!(run(&["--from", "oracle://ada:pw@h", "--to", "x.db"]), @r#"
     --- stderr
-    error: store URL has a scheme nobody knows: oracle
+    error: store URL has an unknown scheme "oracle"
     hint: use sqlite:, postgresql:// or mysql:// (--from)
     --- exit 2
     "#);
     assert_snapshot!(run(&["--from", "nowhere.db", "--to", "x.db"]), @r#"
     --- stderr
     error: there is no session store at [HOME]/nowhere.db
-    hint: `hermes demo` makes one to look at; --home, --url and HERMES_HOME say where else to look
+    hint: `hermes demo` creates one with samples; --home, --url and HERMES_HOME choose another one
     --- exit 1
     "#);
     assert_snapshot!(run(&["--from", "mysql://ada:hunter2@db/hermes", "--to", "mariadb://ada:hunter2@db/hermes"]), @r#"
@@ -177,7 +177,7 @@ fn what_is_typed_wrong_is_told() {
     assert_eq!(json["from"], "sqlite:state.db");
 }
 
-/// A store as foreign writers and damage leave it.
+/// Returns a store with the leftovers of foreign writers and damage.
 fn ugly() -> Home {
     let home = rich();
     home.talk("circle a", "cli", Some(&"题".repeat(100)), LONG_AGO, &[(Role::User, "round and round")]);
@@ -208,10 +208,10 @@ fn ugly() -> Home {
 }
 
 #[test]
-fn what_cannot_be_carried_is_told_and_the_rest_is_proven() {
+fn data_that_cannot_be_copied_is_reported_and_the_rest_is_compared() {
     let (from, to) = (ugly(), Home::empty());
     let before = bytes(&from);
-    let json = told(&from, &to, &[]);
+    let json = json_of(&from, &to, &[]);
     let mut found: Vec<String> = json["findings"]
         .as_array()
         .unwrap()
@@ -225,11 +225,11 @@ fn what_cannot_be_carried_is_told_and_the_rest_is_proven() {
     assert_snapshot!(found.join("\n"), @r#"
     column | empty | tool_calls could not be read: JSON is broken at byte 1: a key in quotes is missing
     column | odd | estimated_cost_usd is inf, which is left out
-    column | odd | model holds a NUL character, for which � stands now
-    column | orphan | its parent nowhere was not there when it was first seen, so it stands alone
-    foreign | - | the table session_model_usage is not carried (rows: 1)
+    column | odd | model holds a NUL character, which was replaced by �
+    column | orphan | its parent nowhere did not exist when it was first seen, so it has no parent in the copy
+    foreign | - | the table session_model_usage is not copied (rows: 1)
     parent | circle a | its parent circle b is left out: parent session comes from the session itself
-    unreadable |  | no store takes it: session id is empty
+    unreadable |  | no store accepts it: session id is empty
     unreadable | - | sessions no start can't be read: started_at is not a time
     "#);
     let proof = &json["proof"];
@@ -244,16 +244,16 @@ fn what_cannot_be_carried_is_told_and_the_rest_is_proven() {
         })
         .unwrap();
     assert_eq!(kept, (None, "a\u{fffd}b".into(), "x".into()));
-    // The rows that no store takes are the person's matter.
+    // Rows that no store accepts are left to the user.
     let seen = seen(&from, &to, &[]);
-    assert!(seen.contains("of the source could not be carried") && seen.ends_with("--- exit 1"), "{seen}");
-    // Counters that were wrong came as they were.
+    assert!(seen.contains("of the source could not be copied") && seen.ends_with("--- exit 1"), "{seen}");
+    // Wrong counters were carried over unchanged.
     let verified = to.see(&["sessions", "verify"]);
     let problems: Vec<&str> = verified.lines().filter(|line| line.starts_with('✗')).collect();
     assert!(problems.len() == 1 && problems[0].contains("counters"), "{verified}");
 }
 
-/// Enough for a migration that takes a while.
+/// Returns a store that takes a while to migrate.
 pub(super) fn long_work() -> Home {
     let home = rich();
     home.damage(
@@ -280,14 +280,14 @@ fn killed_again_and_again_it_loses_and_doubles_nothing() {
         let mut run = migrate(&from, &to, &["--resume"]);
         let mut child = run.command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // The moment of death is what is tried here.
+        // The process is killed at a random moment.
         std::thread::sleep(whole.mul_f64((seed >> 33) as f64 / (1_u64 << 31) as f64).max(Duration::from_millis(1)));
         child.kill().unwrap();
         killed += u32::from(!child.wait().unwrap().success());
     }
     assert!(migrate(&from, &to, &["--resume"]).output().status.success());
     assert_eq!(rows(&to), rows(&from));
-    let json = told(&from, &to, &[]);
+    let json = json_of(&from, &to, &[]);
     assert_eq!((&json["sessions"], &json["skipped"], &json["found"]), (&0.into(), &254.into(), &0.into()), "{json}");
     assert_eq!(json["proof"]["renumbered"], 0);
     sound(&to);
@@ -308,19 +308,19 @@ fn a_signal_ends_it_between_two_steps() {
     let output = child.wait_with_output().unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{errors}");
-    assert!(errors.contains("error: stopped before everything was copied and proven\n"), "{errors}");
-    assert!(errors.contains("--resume goes on from there"), "{errors}");
+    assert!(errors.contains("error: stopped before everything was copied and compared\n"), "{errors}");
+    assert!(errors.contains("--resume to continue"), "{errors}");
     assert!(migrate(&from, &to, &["--resume"]).output().status.success());
     assert_eq!(rows(&to), rows(&from));
 }
 
 #[test]
-fn a_file_that_nobody_brought_into_use_is_read_as_it_is() {
+fn a_file_that_was_not_adopted_is_read_as_it_is() {
     let (from, to) = (compressed(), Home::empty());
-    // As the agent leaves it: our revision is not noted in it.
+    // As the agent leaves it: our revision is not set.
     from.damage("PRAGMA user_version = 0; UPDATE sessions SET end_reason = 'compression' WHERE id = 'first'; PRAGMA wal_checkpoint(TRUNCATE)");
     let before = bytes(&from);
-    let json = told(&from, &to, &[]);
+    let json = json_of(&from, &to, &[]);
     assert_eq!((&json["sessions"], &json["proof"]["holds"]), (&2.into(), &true.into()), "{json}");
     assert!(bytes(&from) == before);
     let relation: String = to
@@ -345,7 +345,7 @@ fn a_source_that_goes_on_is_caught_up_with() {
             }
         });
         for _ in 0..3 {
-            // Whether it comes to rest is the writer's matter; it never fails in another way.
+            // Whether both sides become equal depends on the writer; no other failure may occur.
             let output = migrate(&from, &to, &["--json"]).output();
             let told: Value = serde_json::from_slice(&output.stdout).unwrap();
             let behind = |mismatch: &Value| mismatch["behind"] == true;
@@ -354,17 +354,17 @@ fn a_source_that_goes_on_is_caught_up_with() {
         }
         is_over.store(true, Ordering::Relaxed);
     });
-    let json = told(&from, &to, &[]);
+    let json = json_of(&from, &to, &[]);
     assert_eq!((&json["proof"]["holds"], &json["found"]), (&true.into(), &0.into()), "{json}");
     assert_eq!(rows(&to).len(), rows(&from).len());
     sound(&to);
 }
 
-/// New messages that an append can't bring are counted, and a dry run says the same as the run itself.
+/// New messages that an append can't add are counted, and a dry run reports the same as the run itself.
 #[test]
 fn new_messages_that_can_not_be_added_are_counted_also_by_a_dry_run() {
     let (from, to) = (several(), Home::empty());
-    assert_eq!(told(&from, &to, &[])["proof"]["holds"], true);
+    assert_eq!(json_of(&from, &to, &[])["proof"]["holds"], true);
     from.damage(
         "ALTER TABLE messages ADD COLUMN active INTEGER NOT NULL DEFAULT 1;
          ALTER TABLE messages ADD COLUMN compacted INTEGER NOT NULL DEFAULT 0",
@@ -375,7 +375,10 @@ fn new_messages_that_can_not_be_added_are_counted_also_by_a_dry_run() {
     from.damage("UPDATE messages SET active = 0, compacted = 1 WHERE content IN ('first', 'second')");
     for more in [&["--dry-run"][..], &[]] {
         let seen = migrate(&from, &to, more).see();
-        assert!(seen.contains("session cron_job1: it is there as it was earlier, and 2 of its new messages"), "{seen}");
+        assert!(
+            seen.contains("session cron_job1: the target has an earlier state of it, and 2 of its new messages"),
+            "{seen}"
+        );
         assert!(seen.ends_with("--- exit 1"), "{more:?}: {seen}");
     }
 }

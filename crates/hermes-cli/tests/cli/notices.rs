@@ -1,4 +1,4 @@
-//! What opening a store has to tell is told once, whatever the command.
+//! Notices of opening a store are printed once, by any command.
 
 use super::*;
 use insta::assert_snapshot;
@@ -9,9 +9,9 @@ fn open_to_others(home: &Home) {
 }
 
 #[test]
-fn a_command_that_writes_tells_what_opening_did() {
+fn a_command_that_writes_reports_changes_made_by_opening() {
     let home = several();
-    let note = "state.db was open to others; now it is its owner's alone\n";
+    let note = "state.db was accessible to other users; changed its mode from 644 to 600\n";
     let commands: [&[&str]; 4] = [
         &["sessions", "rename", "cron_job1", "a"],
         &["sessions", "rename", "cron_job1", "b", "--json"],
@@ -45,9 +45,9 @@ fn an_adoption_is_announced() {
     let looked = home.see(&["sessions", "list"]);
     assert!(!looked.contains("note:") && looked.ends_with("--- exit 0"), "{looked}");
     assert_snapshot!(home.see(&["sessions", "rename", "cron_job1", "new"]), @r#"
-    Session cron_job1 has the title new
+    Renamed "Größe 👨‍👩‍👧 ❤️" to "new"
     --- stderr
-    note: the file was adopted: 27 tables, indexes and triggers of ours (hx_…) were added to it; no copy was kept, because the agent's own tables stay as they are; `hermes sessiondb detach` takes them out again
+    note: adopted this file: 27 tables, indexes and triggers of ours (hx_…) were added beside the agent's; no copy was kept, because the agent's own tables are unchanged; `hermes sessiondb detach` removes them
     note: old messages are not in the search index yet; hermes adds them before it exits
     --- exit 0
     "#);

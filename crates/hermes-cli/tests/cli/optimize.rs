@@ -5,7 +5,7 @@ use serde_json::Value;
 
 const OPTIMIZE: [&str; 2] = ["sessions", "optimize"];
 
-/// A store with the agent's indexes, each with a copy of every text, and much in it.
+/// Returns a large store with the agent's indexes, each of which holds a copy of every text.
 pub(super) fn inline() -> Home {
     let home = several();
     let text = "coalesce(new.content, '') || ' ' || coalesce(new.tool_name, '') || ' ' || coalesce(new.tool_calls, '')";
@@ -43,8 +43,8 @@ fn the_agents_file_gets_smaller() {
     let before = size();
     let seen = home.see(&OPTIMIZE);
     let lines: Vec<&str> = seen.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
-    assert_eq!(lines, ["before", "after", "won", "---", "note:", "---"], "{seen}");
-    assert!(seen.contains("a copy of the file as it was before is in [HOME]/state.db.backup-v11"), "{seen}");
+    assert_eq!(lines, ["before", "after", "saved", "---", "note:", "---"], "{seen}");
+    assert!(seen.contains("the file as it was: [HOME]/state.db.backup-v11"), "{seen}");
     assert!(size() * 2 < before, "{before} bytes before, {} after", size());
     sound(&home);
     let json: Value = serde_json::from_str(&home.hermes(&["sessions", "optimize", "--json"]).stdout()).unwrap();
@@ -53,30 +53,30 @@ fn the_agents_file_gets_smaller() {
 }
 
 #[test]
-fn a_file_that_somebody_has_open_keeps_its_room_for_now() {
+fn a_file_that_is_open_elsewhere_keeps_its_free_pages() {
     let home = inline();
     let open = home.foreign();
     open.query_row("SELECT count(*) FROM sessions", [], |_| Ok(())).unwrap();
     let seen = home.see(&OPTIMIZE);
-    assert!(seen.contains("free inside") && seen.contains("Somebody has the store open"), "{seen}");
+    assert!(seen.contains("free pages") && seen.contains("Another program has the store open"), "{seen}");
     drop(open);
-    assert!(!home.see(&OPTIMIZE).contains("Somebody"));
+    assert!(!home.see(&OPTIMIZE).contains("Another program"));
     sound(&home);
 }
 
 #[test]
-fn indexes_that_are_damaged_are_made_anew() {
+fn damaged_indexes_are_rebuilt() {
     let home = several();
     home.damage("INSERT INTO messages_fts(messages_fts, rowid, content) SELECT 'delete', id, content || '  ' FROM messages WHERE id = 4");
     let seen = home.see(&["sessions", "verify"]);
-    assert!(seen.contains("messages_fts 4 is a message that the index does not have"), "{seen}");
-    assert!(seen.contains("hint: all messages are there: `hermes sessions optimize --rebuild`"), "{seen}");
+    assert!(seen.contains("messages_fts 4 is a message that is not in the index"), "{seen}");
+    assert!(seen.contains("hint: no message is lost: `hermes sessions optimize --rebuild`"), "{seen}");
     assert!(home.see(&["sessions", "optimize", "--rebuild"]).ends_with("--- exit 0"));
     sound(&home);
 }
 
 #[test]
-fn a_store_that_is_not_there_is_not_made() {
+fn a_missing_store_is_not_created() {
     let home = Home::empty();
     assert!(home.see(&OPTIMIZE).ends_with("--- exit 1"));
     assert!(!home.database().exists());

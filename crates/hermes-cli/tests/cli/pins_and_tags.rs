@@ -1,4 +1,4 @@
-//! `hermes sessions pin`, `unpin` and `tag`, and what they change elsewhere.
+//! `hermes sessions pin`, `unpin` and `tag`, and their effects on other commands.
 
 use super::*;
 use hermes_session::EndReason;
@@ -13,7 +13,7 @@ fn json(home: &Home, args: &[&str]) -> Value {
     serde_json::from_str(&home.hermes(&[&["sessions"], args].concat()).stdout()).unwrap()
 }
 
-/// A home with a pin and tags.
+/// Returns a home with a pin and tags.
 fn marked() -> Home {
     let home = several();
     sessions(&home, &["pin", "cron_job1"]);
@@ -100,7 +100,7 @@ fn pages_follow_one_another_across_the_last_pin() {
     note: there are more: hermes sessions list --limit 2 --offset 2
     --- exit 0
     "#);
-    assert_eq!(page("0", "0"), " false");
+    assert_eq!(page("0", "0"), format!("{all} false"));
 }
 
 #[test]
@@ -144,12 +144,13 @@ fn tags_are_added_shown_and_removed() {
     ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
     1  refactoring auth  Help me refactor the auth module please               2h ago       cli          2  20250305_091523_a1b2c3
     2  大别山徒步计划    周末想去大别山徒步，两天一夜             to-do, work  yesterday    telegram     1  20250304_150000_b0b0b0
-    3  —                 كيف أحضّر كبسة الدجاج لستة أشخاص؟                      3d ago       discord      1  20250303_101500_f1f2f3f4
+    3  (no title)        كيف أحضّر كبسة الدجاج لستة أشخاص؟                      3d ago       discord      1  20250303_101500_f1f2f3f4
     4  Größe 👨‍👩‍👧 ❤️       Run the daily report second line         to-do, 大    2025-03-05   cron         1  cron_job1
     --- exit 0
     "#);
     assert_snapshot!(sessions(&home, &["list", "--tag", "work", "--tag", "大"]), @r#"
     No sessions found.
+    Tags in this store: to-do, work, 大.
     Other options may find some: see `hermes sessions list --help`.
     --- exit 0
     "#);
@@ -158,10 +159,10 @@ fn tags_are_added_shown_and_removed() {
 #[test]
 fn what_cannot_be_is_refused_and_changes_nothing() {
     let home = several();
-    assert_snapshot!(sessions(&home, &["tag", "cron_job1", "--add", "two words"]), @r#"
+    assert_snapshot!(sessions(&home, &["tag", "cron_job1", "--add", "Two words"]), @r#"
     --- stderr
-    error: tag "two words" has a blank or a comma in it
-    hint: give one word, such as work or to-do
+    error: tag "Two words" has a blank or a comma in it
+    hint: a tag is a single word without a comma, such as work or to-do
     --- exit 2
     "#);
     assert_snapshot!(sessions(&home, &["tag", "--add", "work"]), @r#"
@@ -173,13 +174,13 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     assert_snapshot!(sessions(&home, &["tag", "cron_job1", "nobody", "--add", "work"]), @r#"
     --- stderr
     error: no session matches "nobody"
-    hint: `hermes sessions list` shows what there is
+    hint: `hermes sessions list` lists conversations, `hermes sessions search` finds messages
     --- exit 1
     "#);
     assert_snapshot!(sessions(&home, &["pin", "cron_job1", "nobody"]), @r#"
     --- stderr
     error: no session matches "nobody"
-    hint: `hermes sessions list` shows what there is
+    hint: `hermes sessions list` lists conversations, `hermes sessions search` finds messages
     --- exit 1
     "#);
     assert_snapshot!(sessions(&home, &["list", "--tag", ""]), @r#"
@@ -224,6 +225,7 @@ fn a_search_stays_within_a_tag() {
     assert_snapshot!(sessions(&home, &["search", "--tag", "to-do", "report"]), @r#"
     --- stderr
     error: no message matches "report"
+    hint: tags in this store: to-do, work
     hint: other options may find some: see `hermes sessions search --help`
     --- exit 1
     "#);
@@ -240,19 +242,19 @@ fn pruning_tells_what_it_keeps() {
         store.end(&id, &EndReason::parse("cron_complete").unwrap(), &now).await.unwrap();
     });
     assert_snapshot!(sessions(&home, &["prune", "--dry-run"]), @r#"
-    Nothing is old enough to go.
+    No ended conversation is old enough to delete.
     1 conversation stays because it is pinned.
     --- exit 0
     "#);
     assert_snapshot!(sessions(&home, &["prune", "--yes"]), @r#"
-    Nothing is old enough to go.
+    No ended conversation is old enough to delete.
     1 conversation stays because it is pinned.
     --- exit 0
     "#);
     assert_eq!(json(&home, &["prune", "--yes", "--json"])["pinned"], 1);
     assert!(sessions(&home, &["unpin", "cron_job1"]).starts_with("Unpinned"));
     assert_snapshot!(sessions(&home, &["prune", "--yes"]), @r#"
-    Deleted 1 conversation (1 session, 1 message).
+    Deleted 1 conversation for good (1 session, 1 message).
     --- exit 0
     "#);
 }

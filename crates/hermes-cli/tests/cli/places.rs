@@ -1,4 +1,4 @@
-//! Where the store is looked for, and what is said when it is not there or can't be used.
+//! Locations of the store, and the errors if it is missing or unusable.
 
 use super::*;
 use insta::assert_snapshot;
@@ -6,18 +6,18 @@ use insta::assert_snapshot;
 const LIST: [&str; 2] = ["sessions", "list"];
 
 #[test]
-fn a_store_that_is_not_there_is_not_made() {
+fn a_missing_store_is_not_created() {
     let home = Home::empty();
     assert_snapshot!(home.see(&LIST), @r#"
     --- stderr
     error: there is no session store at [HOME]/state.db
-    hint: `hermes demo` makes one to look at; --home, --url and HERMES_HOME say where else to look
+    hint: `hermes demo` creates one with samples; --home, --url and HERMES_HOME choose another one
     --- exit 1
     "#);
     assert_snapshot!(home.see(&["sessions", "list", "--url", "sqlite:other.db"]), @r#"
     --- stderr
     error: there is no session store at [HOME]/other.db
-    hint: `hermes demo` makes one to look at; --home, --url and HERMES_HOME say where else to look
+    hint: `hermes demo` creates one with samples; --home, --url and HERMES_HOME choose another one
     --- exit 1
     "#);
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
@@ -46,24 +46,24 @@ fn every_way_to_name_the_place_leads_there() {
 }
 
 #[test]
-fn a_bad_url_is_told() {
+fn a_bad_url_is_reported() {
     let home = Home::empty();
     assert_snapshot!(home.see(&["sessions", "list", "--url", "oracle://ada:hunter2@db"]), @r#"
     --- stderr
-    error: store URL has a scheme nobody knows: oracle
+    error: store URL has an unknown scheme "oracle"
     hint: use sqlite:, postgresql:// or mysql:// (the URL is from the command line)
     --- exit 2
     "#);
     assert_snapshot!(home.hermes(&LIST).env("HERMES_SESSIONDB_URL", "sqlite://state.db").see(), @r#"
     --- stderr
-    error: store URL of SQLite has a relative path behind //
+    error: store URL of SQLite has a relative path after //
     hint: use sqlite:PATH for a relative path, sqlite:///PATH for an absolute one (the URL is from $HERMES_SESSIONDB_URL)
     --- exit 1
     "#);
 }
 
 #[test]
-fn a_server_that_cannot_be_used_is_told_and_passwords_are_hidden() {
+fn a_server_that_cannot_be_used_is_reported_and_passwords_are_hidden() {
     let home = Home::empty();
     assert_snapshot!(home.see(&["sessions", "list", "--url", "postgresql://ada:hunter2@db/hermes?sslpassword=x"]), @r#"
     --- stderr
@@ -89,21 +89,21 @@ fn a_server_that_cannot_be_used_is_told_and_passwords_are_hidden() {
     home.config("sessiondb: {provider: mysql, mysql: {host: db}}");
     assert_snapshot!(home.see(&LIST), @r#"
     --- stderr
-    error: sessiondb.mysql.database is missing, which sessiondb.provider asks for ([HOME]/config.yaml (sessiondb.provider))
+    error: sessiondb.mysql.database is missing, which sessiondb.provider requires ([HOME]/config.yaml (sessiondb.provider))
     hint: set sessiondb.mysql.database in config.yaml, or give the store with --url
     --- exit 1
     "#);
     home.config("sessiondb: {provider: postgresql}");
     assert_snapshot!(home.see(&LIST), @r#"
     --- stderr
-    error: sessiondb.postgresql.dsn is missing, which sessiondb.provider asks for ([HOME]/config.yaml (sessiondb.provider))
+    error: sessiondb.postgresql.dsn is missing, which sessiondb.provider requires ([HOME]/config.yaml (sessiondb.provider))
     hint: set sessiondb.postgresql.dsn in config.yaml, or give the store with --url
     --- exit 1
     "#);
 }
 
 #[test]
-fn a_broken_config_is_told_with_its_line() {
+fn a_broken_config_is_reported_with_its_line() {
     let home = Home::with_store();
     home.config("model: x\nsessiondb:\n  sqlite: {db_path: 'a\n");
     let seen = home.see(&LIST);
@@ -126,7 +126,7 @@ fn a_broken_config_is_told_with_its_line() {
 
 #[test]
 fn no_home_at_all() {
-    // Without HOME the account's own entry is asked, which the tests can't take away; so only its name is checked.
+    // Without HOME, the entry of the account is used. The tests can't remove it, so only the name is checked.
     let home = Home::empty();
     let seen = home.hermes(&LIST).without_env("HERMES_HOME").see();
     assert!(seen.contains("there is no session store at /nonexistent/.hermes/state.db"), "{seen}");
@@ -146,10 +146,27 @@ fn a_file_that_is_no_store_is_the_stores_matter() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_told() {
+fn a_place_that_cannot_be_written_is_reported() {
     let home = Home::empty();
     let seen = home.see(&["demo", "--url", "/proc/state.db"]);
     assert!(seen.contains("error: ") && seen.contains("hint: ") && seen.ends_with("--- exit 3"), "{seen}");
     let seen = home.see(&["demo", "--keep-in", "/proc/demo"]);
     assert!(seen.contains("error: could not make a folder") && seen.ends_with("--- exit 1"), "{seen}");
+}
+
+#[test]
+fn a_text_file_is_not_called_damaged() {
+    let home = Home::empty();
+    std::fs::write(home.path().join("passwd"), "root:x:0:0:root:/root:/bin/sh\n".repeat(40)).unwrap();
+    assert_snapshot!(home.see(&["sessions", "list", "--url", "passwd"]), @r#"
+    --- stderr
+    error: passwd is not a SQLite database
+    hint: give the path of an agent's state.db; if this was one, `hermes sessions repair FILE` saves what can be read of it
+    --- exit 3
+    "#);
+    for command in [&["sessions", "verify"][..], &["sessions", "backup", "copy.db"], &["sessions", "rename", "a", "b"]]
+    {
+        let seen = home.see(&[command, &["--url", "passwd"]].concat());
+        assert!(seen.contains("passwd is not a SQLite database\n") && !seen.contains("damaged"), "{seen}");
+    }
 }

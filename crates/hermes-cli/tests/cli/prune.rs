@@ -9,7 +9,7 @@ fn prune(home: &Home, args: &[&str]) -> String {
     home.see(&[&["sessions", "prune"], args].concat())
 }
 
-/// Conversations of all ages, some of them ended.
+/// Returns conversations of all ages, some of them ended.
 fn aged() -> Home {
     let home = several();
     home.talk("old_cron", "cron", Some("nightly"), LONG_AGO, &[(Role::User, "report")]);
@@ -41,19 +41,34 @@ fn a_dry_run_tells_what_would_go_and_changes_nothing() {
     Title    Last active  Source  Sessions  Msgs  ID
     ──────────────────────────────────────────────────────
     nightly  2025-03-05   cron           1     1  old_cron
-    —        2025-03-06   cli            1     2  old_cli
-    2 conversations with 3 messages.
+    a        2025-03-06   cli            1     2  old_cli
+    Would delete 2 conversations (3 messages) for good. Nothing was changed.
+    2 more conversations are old enough, but have not ended.
     --- exit 0
     "#);
     assert_snapshot!(prune(&home, &["--dry-run", "--older-than", "99999"]), @r#"
-    Nothing is old enough to go.
+    No ended conversation is old enough to delete.
     --- exit 0
     "#);
     assert_eq!(ids(&home), before);
 }
 
 #[test]
-fn what_a_dry_run_told_is_what_goes() {
+fn an_untitled_conversation_is_shown_by_its_first_words() {
+    let home = compressed();
+    home.damage("UPDATE sessions SET title = NULL, ended_at = 1741166123.0; UPDATE messages SET content = NULL WHERE session_id = 'first'");
+    let rows = |home: &Home| -> Value {
+        serde_json::from_str(&home.hermes(&["sessions", "prune", "--dry-run", "-j"]).stdout()).unwrap()
+    };
+    assert_eq!(rows(&home)["conversations"][0]["preview"], "go on", "of the tip if the first session has none");
+    assert!(prune(&home, &["--dry-run"]).contains("\ngo on  "));
+    home.damage("UPDATE messages SET content = ''");
+    assert_eq!(rows(&home)["conversations"][0]["preview"], "");
+    assert!(prune(&home, &["--dry-run"]).contains("\n(no title)  "));
+}
+
+#[test]
+fn prune_deletes_what_the_dry_run_listed() {
     let home = aged();
     let plan: Value =
         serde_json::from_str(&home.hermes(&["sessions", "prune", "--dry-run", "--json"]).stdout()).unwrap();
@@ -65,7 +80,8 @@ fn what_a_dry_run_told_is_what_goes() {
         std::fs::write(home.path().join(format!("sessions/session_{id}.json")), "{}").unwrap();
     }
     assert_snapshot!(prune(&home, &["--yes"]), @r#"
-    Deleted 2 conversations (2 sessions, 3 messages, 2 transcripts).
+    Deleted 2 conversations for good (2 sessions, 3 messages, 2 transcripts).
+    2 more conversations are old enough, but have not ended.
     --- exit 0
     "#);
     let after = ids(&home);
@@ -75,7 +91,8 @@ fn what_a_dry_run_told_is_what_goes() {
     let has_file = |id: &&str| home.path().join(format!("sessions/session_{id}.json")).exists();
     assert!(after.split(' ').all(|id| has_file(&id)) && !told.iter().any(has_file));
     assert_snapshot!(prune(&home, &["--yes"]), @r#"
-    Nothing is old enough to go.
+    No ended conversation is old enough to delete.
+    2 conversations are old enough, but have not ended.
     --- exit 0
     "#);
 }
@@ -90,7 +107,7 @@ fn a_source_and_an_age_narrow_it() {
     assert!(ids(&home).contains("old_cli"));
     home.config("sessions:\n  retention_days: 99999\n");
     assert_snapshot!(prune(&home, &["--yes"]), @r#"
-    Nothing is old enough to go.
+    No ended conversation is old enough to delete.
     --- exit 0
     "#);
 }
@@ -101,8 +118,8 @@ fn without_anybody_to_ask_nothing_goes() {
     let before = ids(&home);
     assert_snapshot!(prune(&home, &[]), @r#"
     --- stderr
-    error: Delete 2 conversations? Nobody is here to answer that
-    hint: give --yes to do it without being asked
+    error: confirmation needed, but stdin or stderr is not a terminal: Delete 2 conversations without activity for 90 days, for good?
+    hint: pass --yes to confirm
     --- exit 1
     "#);
     assert_eq!(ids(&home), before);
@@ -120,7 +137,7 @@ fn numbers_that_would_take_everything_are_refused() {
     "#);
     assert_snapshot!(prune(&home, &["--yes", "--older-than=soon"]), @r#"
     --- stderr
-    error: --older-than "soon" is no number of days
+    error: --older-than "soon" is not a number of days
     hint: give days such as 90 or 90d, or 12w for weeks, 36h for hours
     --- exit 2
     "#);
@@ -133,8 +150,51 @@ fn numbers_that_would_take_everything_are_refused() {
     assert_snapshot!(prune(&Home::empty(), &["--yes"]), @r#"
     --- stderr
     error: there is no session store at [HOME]/state.db
-    hint: `hermes demo` makes one to look at; --home, --url and HERMES_HOME say where else to look
+    hint: `hermes demo` creates one with samples; --home, --url and HERMES_HOME choose another one
     --- exit 1
     "#);
     assert_eq!(ids(&home), before);
+}
+
+#[test]
+fn a_narrow_terminal_gets_short_lines_without_a_table() {
+    let home = aged();
+    home.talk("20250305_081523_a1b2c3", "telegram", Some("a title of a conversation that is long"), LONG_AGO, &[]);
+    home.damage("UPDATE sessions SET ended_at = 1741166123.0 WHERE id = '20250305_081523_a1b2c3'");
+    let narrow = |args: &[&str]| home.hermes(&[&["sessions"], args].concat()).env("COLUMNS", "40").see();
+    assert_snapshot!(narrow(&["prune", "--dry-run"]), @r#"
+    a title of a conversation that is long
+      2025-03-05 · telegram · 1 session
+      0 messages
+      20250305_081523_a1b2c3
+    nightly
+      2025-03-05 · cron · 1 session
+      1 message
+      old_cron
+    a
+      2025-03-06 · cli · 1 session
+      2 messages
+      old_cli
+    Would delete 3 conversations (3 messages) for good. Nothing was changed.
+    2 more conversations are old enough, but have not ended.
+    --- exit 0
+    "#);
+    for id in ["20250305_081523_a1b2c3", "old_cli"] {
+        home.see(&["sessions", "delete", "--yes", id]);
+    }
+    let mut settings = insta::Settings::clone_current();
+    settings.add_filter(r"until \d{4}-\d\d-\d\d", "until [DAY]");
+    settings.bind(|| {
+        assert_snapshot!(narrow(&["trash", "list"]), @r#"
+    (no title)
+      deleted just now · until [DAY]
+      cli · 2 messages
+      old_cli
+    a title of a conversation that is long
+      deleted just now · until [DAY]
+      telegram · 0 messages
+      20250305_081523_a1b2c3
+    --- exit 0
+    "#)
+    });
 }

@@ -9,10 +9,10 @@ fn rename(home: &Home, args: &[&str]) -> String {
 }
 
 #[test]
-fn words_become_one_title_and_its_stored_form_is_told() {
+fn words_become_one_title_and_its_stored_form_is_reported() {
     let home = several();
     assert_snapshot!(rename(&home, &["20250303", "كبسة\u{200b}  ", "for\tsix"]), @r#"
-    Session 20250303_101500_f1f2f3f4 has the title كبسة for six
+    Renamed session 20250303_101500_f1f2f3f4 to "كبسة for six"
     --- exit 0
     "#);
     assert!(home.see(&["sessions", "show", "كبسة for six"]).contains("20250303_101500_f1f2f3f4"));
@@ -64,7 +64,7 @@ fn a_title_that_cannot_be_is_refused() {
     assert_snapshot!(rename(&home, &["nobody", "x"]), @r#"
     --- stderr
     error: no session matches "nobody"
-    hint: `hermes sessions list` shows what there is
+    hint: `hermes sessions list` lists conversations, `hermes sessions search` finds messages
     --- exit 1
     "#);
     let titles = home.foreign().query_row("SELECT count(*) FROM sessions WHERE title IS NULL", [], |row| row.get(0));
@@ -75,11 +75,11 @@ fn a_title_that_cannot_be_is_refused() {
 fn a_compressed_conversation_is_renamed_where_it_goes_on() {
     let home = compressed();
     assert_snapshot!(rename(&home, &["long work", "renamed"]), @r#"
-    Session second has the title renamed
+    Renamed "long work #2" to "renamed"
     --- exit 0
     "#);
     assert_snapshot!(rename(&home, &["first", "the start of it"]), @r#"
-    Session first has the title the start of it
+    Renamed "long work" to "the start of it"
     --- exit 0
     "#);
 }

@@ -3,7 +3,7 @@
 use super::*;
 use serde_json::Value;
 
-/// A store with a page of each session's messages and more, damaged in its middle.
+/// Returns a store with more than a page of messages per session, damaged in the middle.
 fn damaged() -> Home {
     let home = Home::empty();
     for session in 0..6 {
@@ -37,7 +37,7 @@ fn what_was_saved_and_what_was_lost() {
     assert_eq!(std::fs::read(home.database()).unwrap(), before);
 
     let again = home.see(&["sessions", "repair", "state.db"]);
-    assert!(again.contains("state.db.repaired is there already") && again.contains("--- exit 1"), "{again}");
+    assert!(again.contains("state.db.repaired already exists") && again.contains("--- exit 1"), "{again}");
     let json = home.hermes(&["sessions", "repair", "state.db", "--out", "other.db", "--json"]).stdout();
     let json: Value = serde_json::from_str(&json).unwrap();
     let messages = &json["tables"][0];
@@ -58,17 +58,20 @@ fn what_was_saved_and_what_was_lost() {
 }
 
 #[test]
-fn what_is_no_store() {
+fn files_that_are_not_stores() {
     let home = Home::empty();
     std::fs::write(home.path().join("letter"), "Dear reader, ".repeat(500)).unwrap();
     let told = home.see(&["sessions", "repair", "letter"]);
-    assert!(told.contains("letter holds nothing of a store\nhint: ") && told.contains("--- exit 1"), "{told}");
+    assert!(
+        told.contains("letter contains no data of a session store\nhint: ") && told.contains("--- exit 1"),
+        "{told}"
+    );
     let told = home.see(&["sessions", "repair", "nowhere.db"]);
     assert!(told.contains("nowhere.db does not exist") && told.contains("--- exit 1"), "{told}");
 }
 
 #[test]
-fn what_is_not_in_the_new_store_is_told() {
+fn tables_that_are_not_copied_are_reported() {
     let home = Home::empty();
     home.talk("20250301_091523_a1b2c3", "cli", None, LONG_AGO, &[(Role::User, "keep this")]);
     home.talk("20250302_091523_a1b2c3", "cli", None, LONG_AGO, &[(Role::User, "throw this away")]);
@@ -82,9 +85,9 @@ fn what_is_not_in_the_new_store_is_told() {
     let told = home.see(&["sessions", "repair", "state.db"]);
     assert!(told.starts_with("Saved 1 session, 1 message in "), "{told}");
     for what in [
-        "store: the table notes is not carried (rows: 1)\n",
-        "store: the table keys is not carried: how its rows are kept is not known\n",
-        "store: what is in the trash is not carried (conversations: 1)\n",
+        "store: the table notes is not copied (rows: 1)\n",
+        "store: the table keys is not copied: the layout of its rows is unknown\n",
+        "store: the trash is not copied (conversations: 1)\n",
     ] {
         assert!(told.contains(what), "{told}");
     }

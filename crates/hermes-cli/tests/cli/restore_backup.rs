@@ -23,8 +23,8 @@ fn a_backup_takes_the_place_of_the_store() {
     home.see(&["sessions", "delete", "tool_1", "--yes", "--permanent"]);
     assert_snapshot!(restore(&home, &["copy.db"]), @r#"
     --- stderr
-    error: Put the backup in the place of the store? Nobody is here to answer that
-    hint: give --yes to do it without being asked
+    error: confirmation needed, but stdin or stderr is not a terminal: Replace the store with the backup?
+    hint: pass --yes to confirm
     --- exit 1
     "#);
     filtered(|| {
@@ -45,7 +45,7 @@ fn a_backup_takes_the_place_of_the_store() {
 }
 
 #[test]
-fn who_has_the_store_open_keeps_it() {
+fn a_store_that_is_open_is_not_replaced() {
     let home = several();
     assert!(home.see(&["sessions", "backup", "copy.db"]).ends_with("--- exit 0"));
     let foreign = home.foreign();
@@ -71,13 +71,13 @@ fn what_is_no_backup_is_refused() {
     assert_snapshot!(restore(&home, &["none.db", "--yes"]), @r#"
     --- stderr
     error: [HOME]/none.db does not exist
-    hint: check the path, or let an agent or `hermes demo` make a store
+    hint: check the path, or let an agent or `hermes demo` create a store
     --- exit 1
     "#);
     assert_snapshot!(restore(&home, &["state.db", "--yes", "--url", "postgresql://h/d"]), @r#"
     --- stderr
-    error: a backup can only take the place of a file
-    hint: `hermes sessiondb migrate --from FILE --to URL` copies a backup to a server; an export is taken by `hermes sessions import`
+    error: only a file can be replaced by a backup
+    hint: `hermes sessiondb migrate --from FILE --to URL` copies a backup to a server; `hermes sessions import` reads an export
     --- exit 1
     "#);
 }

@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout};
 
-/// The command, running.
+/// A running `sessiondb rpc`.
 pub(crate) struct Served {
     child: Child,
     pub(crate) stdin: Option<ChildStdin>,
@@ -25,7 +25,7 @@ impl Served {
         Self { child, stdin, stdout }
     }
 
-    /// The next line as JSON; nothing after the last.
+    /// Returns the next line as JSON, or `None` after the last.
     pub(crate) fn line(&mut self) -> Option<serde_json::Value> {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
@@ -41,12 +41,12 @@ impl Served {
         self.line().unwrap()
     }
 
-    /// Asks it to end, while its input stays open.
+    /// Asks the process to end, while its input stays open.
     pub(crate) fn terminate(&self) {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
     }
 
-    /// All lines that are left, and the exit code.
+    /// Returns all remaining lines and the exit code.
     pub(crate) fn end(mut self) -> (Vec<serde_json::Value>, Option<i32>) {
         let lines = std::iter::from_fn(|| self.line()).collect();
         (lines, self.child.wait().unwrap().code())
@@ -94,7 +94,7 @@ fn what_was_written_is_in_the_store_when_it_is_answered() {
 }
 
 #[test]
-fn a_store_that_cannot_be_opened_is_told_on_the_first_line() {
+fn a_store_that_cannot_be_opened_is_reported_on_the_first_line() {
     let home = Home::empty();
     std::fs::write(home.path().join("text.db"), "this is no database, it is a text that is long enough").unwrap();
     for (store, error, code) in
@@ -118,7 +118,7 @@ fn a_signal_ends_it_when_all_it_took_is_answered() {
         served
             .send(&format!("{{\"id\": {number}, \"m\": \"append_message\", \"a\": [\"s\", \"user\", \"{number}\"]}}"));
     }
-    // Once one is answered, others are under way.
+    // After the first answer, other requests are in progress.
     served.line();
     served.terminate();
     // Its input stays open.
@@ -155,7 +155,7 @@ fn it_ends_with_the_program_that_started_it() {
     let mut served = Served::run(run);
     assert!(served.line().unwrap().get("hello").is_some());
     served.child.kill().unwrap();
-    // Its input is still open here; its output ends only when it does.
+    // Its input is still open here; its output ends only when the process does.
     assert!(served.stdin.is_some() && served.line().is_none());
 }
 

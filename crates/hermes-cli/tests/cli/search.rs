@@ -1,10 +1,12 @@
 //! `hermes sessions search`
 
+mod folding;
+
 use super::*;
 use insta::assert_snapshot;
 use serde_json::Value;
 
-/// Three conversations about one thing, of which one went on in a second session, and one that a tool made.
+/// Returns three conversations about one topic, one of which continued in a second session, and one created by a tool.
 fn talks() -> Home {
     let home = Home::empty();
     home.talk(
@@ -36,7 +38,7 @@ fn talks() -> Home {
     home
 }
 
-/// The ids of sessions that a search found, in its order.
+/// Returns the session ids of the hits, in order.
 fn found(home: &Home, args: &[&str]) -> Vec<String> {
     let output = home.hermes(&[&["sessions", "search", "--json"], args].concat()).stdout();
     let json: Value = serde_json::from_str(&output).unwrap();
@@ -49,13 +51,17 @@ const LOGIN: &str = "20250305_091523_a1b2c3";
 fn hits_stand_under_their_conversations() {
     assert_snapshot!(talks().see(&["sessions", "search", "--newest", "login"]), @r#"
     1 Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
-      ◆ Hermes  yesterday   The token in src/>>>login<<<.rs lives for five
-                            milliseconds.
-      ● You     yesterday   The >>>login<<< test fails about every tenth run.
+      ◆ Hermes  yesterday   #3  The token in src/>>>login<<<.rs lives for five
+                                milliseconds.
+      ● You     yesterday   #2  The >>>login<<< test fails about every tenth run.
 
     2 (no title)  2025-03-05 · cron · cron_1
-      ● You     2025-03-05  Report every failing >>>login<<< of the day, and why it
-                            failed
+      ● You     2025-03-05  #1  Report every failing >>>login<<< of the day, and why
+                                it failed
+
+    3 hits in 2 conversations
+    --- stderr
+    note: open a hit by its number: hermes sessions show 20250305_091523_a1b2c3 --around 3
     --- exit 0
     "#);
 }
@@ -65,13 +71,21 @@ fn words_need_no_quotes_and_punctuation_breaks_nothing() {
     let home = talks();
     assert_snapshot!(home.see(&["sessions", "search", "src/login.rs", "milliseconds."]), @r#"
     1 Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
-      ◆ Hermes  yesterday  The token in >>>src/login.rs<<< lives for five
-                           >>>milliseconds.<<<
+      ◆ Hermes  yesterday  #3  The token in >>>src/login.rs<<< lives for five
+                               >>>milliseconds.<<<
+
+    1 hit in 1 conversation
+    --- stderr
+    note: open a hit by its number: hermes sessions show 20250305_091523_a1b2c3 --around 3
     --- exit 0
     "#);
     assert_snapshot!(home.see(&["sessions", "search", "大别山"]), @r#"
     1 大别山徒步计划  2h ago · telegram · 20250304_150000_b0b0b0b0
-      ● You  2h ago  周末想去>>>大别山<<<徒步，两天一夜 🧥
+      ● You  2h ago  #5  周末想去>>>大别山<<<徒步，两天一夜 🧥
+
+    1 hit in 1 conversation
+    --- stderr
+    note: open a hit by its number: hermes sessions show 20250304_150000_b0b0b0b0 --around 5
     --- exit 0
     "#);
     home.talk(
@@ -94,7 +108,11 @@ fn a_query_may_begin_with_a_dash_behind_two_of_them() {
     home.talk("s", "cli", Some("cleaning"), LONG_AGO, &[(Role::User, "never run rm -rf /"), (Role::User, "rm --help")]);
     assert_snapshot!(home.see(&["sessions", "search", "--exact", "--", "-rf"]), @r#"
     1 cleaning  2025-03-05 · cli · s
-      ● You  2025-03-05  never run rm >>>-rf<<< /
+      ● You  2025-03-05  #1  never run rm >>>-rf<<< /
+
+    1 hit in 1 conversation
+    --- stderr
+    note: open a hit by its number: hermes sessions show s --around 1
     --- exit 0
     "#);
     assert_eq!(found(&home, &["--", "rm", "--help"]), ["s"]);
@@ -115,10 +133,14 @@ fn a_query_may_begin_with_a_dash_behind_two_of_them() {
 fn the_messages_beside_a_hit_are_shown_on_demand() {
     assert_snapshot!(talks().see(&["sessions", "search", "--context", "milliseconds"]), @r#"
     1 Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
-      ● You                The login test fails about every tenth run.
-      ◆ Hermes  yesterday  The token in src/login.rs lives for five
-                           >>>milliseconds<<<.
-      ● You                Thanks!
+      ● You                    The login test fails about every tenth run.
+      ◆ Hermes  yesterday  #3  The token in src/login.rs lives for five
+                               >>>milliseconds<<<.
+      ● You                    Thanks!
+
+    1 hit in 1 conversation
+    --- stderr
+    note: open a hit by its number: hermes sessions show 20250305_091523_a1b2c3 --around 3
     --- exit 0
     "#);
 }
@@ -135,33 +157,41 @@ fn a_narrow_terminal_gets_short_lines() {
       20250305_091523_a1b2c3
       ● You
         The login test fails about every te…
-      ◆ Hermes · yesterday
+      ◆ Hermes · yesterday · #3
         The token in src/>>>login<<<.rs
         lives for five milliseconds.
       ● You
         Thanks!
-      ● You · yesterday
+      ● You · yesterday · #2
         The >>>login<<< test fails about
         every tenth run.
       ◆ Hermes
         The token in src/login.rs lives for…
 
     2 (no title)  2025-03-05 · cron · cron_1
-      ● You · 2025-03-05
+      ● You · 2025-03-05 · #1
         Report every failing >>>login<<< of
         the day, and why it failed
+
+    3 hits in 2 conversations
+    --- stderr
+    note: open a hit by its number: hermes sessions show 20250305_091523_a1b2c3 --around 3
     --- exit 0
     "#);
     assert_snapshot!(run("200"), @r#"
     1 Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
-      ● You                 The login test fails about every tenth run.
-      ◆ Hermes  yesterday   The token in src/>>>login<<<.rs lives for five milliseconds.
-      ● You                 Thanks!
-      ● You     yesterday   The >>>login<<< test fails about every tenth run.
-      ◆ Hermes              The token in src/login.rs lives for five milliseconds.
+      ● You                     The login test fails about every tenth run.
+      ◆ Hermes  yesterday   #3  The token in src/>>>login<<<.rs lives for five milliseconds.
+      ● You                     Thanks!
+      ● You     yesterday   #2  The >>>login<<< test fails about every tenth run.
+      ◆ Hermes                  The token in src/login.rs lives for five milliseconds.
 
     2 (no title)  2025-03-05 · cron · cron_1
-      ● You     2025-03-05  Report every failing >>>login<<< of the day, and why it failed
+      ● You     2025-03-05  #1  Report every failing >>>login<<< of the day, and why it failed
+
+    3 hits in 2 conversations
+    --- stderr
+    note: open a hit by its number: hermes sessions show 20250305_091523_a1b2c3 --around 3
     --- exit 0
     "#);
 }
@@ -184,7 +214,7 @@ fn times_are_chosen() {
     assert_eq!(found(&home, &["login", "--until", "2025-03-05T09:14"]), [""; 0]);
     assert_snapshot!(home.see(&["sessions", "search", "x", "--since", "soon"]), @r#"
     --- stderr
-    error: --since "soon" is no time
+    error: --since "soon" is not a time
     hint: give a day (2026-01-31, today, yesterday), a time (2026-01-31T10:00) or how long ago (30m, 2h, 3d, 1w)
     --- exit 2
     "#);
@@ -213,13 +243,17 @@ fn one_conversation_is_chosen_as_show_chooses_it() {
     assert_eq!(found(&home, &["work", "--session", "other"]), ["other"]);
     assert_snapshot!(home.see(&["sessions", "search", "begin"]), @r#"
     1 long work #2  3d ago · cli · second
-      ● You  3d ago  >>>begin<<< the work
+      ● You  3d ago  #1  >>>begin<<< the work
+
+    1 hit in 1 conversation
+    --- stderr
+    note: open a hit by its number: hermes sessions show second --around 1
     --- exit 0
     "#);
     assert_snapshot!(home.see(&["sessions", "search", "x", "--session", "nobody"]), @r#"
     --- stderr
     error: no session matches "nobody"
-    hint: `hermes sessions list` shows what there is
+    hint: `hermes sessions list` lists conversations, `hermes sessions search` finds messages
     --- exit 1
     "#);
     assert_snapshot!(home.see(&["sessions", "search", "x", "--session", ""]), @r#"
@@ -236,6 +270,8 @@ fn users_titles_and_models_are_chosen() {
     home.damage("UPDATE sessions SET user_id = 'lucía', model = 'model-y' WHERE id = 'cron_1'");
     assert_eq!(found(&home, &["login", "--user", "lucía"]), ["cron_1"]);
     assert_eq!(found(&home, &["login", "--model", "model-y"]), ["cron_1"]);
+    assert_eq!(found(&home, &["login", "--model", "EL-Y"]), ["cron_1"], "a part, whatever its case");
+    assert_eq!(found(&home, &["login", "--model", "model%"]), [""; 0]);
     assert_eq!(found(&home, &["login", "--title", "FLAKY"]).len(), 2);
     assert_eq!(found(&home, &["login", "--user", "nobody"]), [""; 0]);
 }
@@ -245,10 +281,13 @@ fn what_has_some_of_the_words_is_shown_and_told() {
     let home = talks();
     assert_snapshot!(home.see(&["sessions", "search", "milliseconds", "umbrella"]), @r#"
     1 Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
-      ◆ Hermes  yesterday  The token in src/login.rs lives for five
-                           >>>milliseconds<<<.
+      ◆ Hermes  yesterday  #3  The token in src/login.rs lives for five
+                               >>>milliseconds<<<.
+
+    1 hit in 1 conversation
     --- stderr
     note: no message has all of this; these have some of the words (--exact leaves them out)
+    note: open a hit by its number: hermes sessions show 20250305_091523_a1b2c3 --around 3
     --- exit 0
     "#);
     assert_snapshot!(home.see(&["sessions", "search", "--exact", "milliseconds", "umbrella"]), @r#"
@@ -265,22 +304,29 @@ fn more_hits_come_with_the_command_that_shows_them() {
     let first = ["sessions", "search", "--limit", "2", "--newest", "login"];
     assert_snapshot!(home.see(&first), @r#"
     1 Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
-      ◆ Hermes  yesterday  The token in src/>>>login<<<.rs lives for five
-                           milliseconds.
-      ● You     yesterday  The >>>login<<< test fails about every tenth run.
+      ◆ Hermes  yesterday  #3  The token in src/>>>login<<<.rs lives for five
+                               milliseconds.
+      ● You     yesterday  #2  The >>>login<<< test fails about every tenth run.
+
+    2 hits shown, from 1 conversation; there are more
     --- stderr
+    note: open a hit by its number: hermes sessions show 20250305_091523_a1b2c3 --around 3
     note: there are more: hermes sessions search --limit 2 --offset 2 --newest login
     --- exit 0
     "#);
     assert_snapshot!(home.see(&[&first[..], &["--offset", "2"]].concat()), @r#"
     1 (no title)  2025-03-05 · cron · cron_1
-      ● You  2025-03-05  Report every failing >>>login<<< of the day, and why it
-                         failed
+      ● You  2025-03-05  #1  Report every failing >>>login<<< of the day, and why it
+                             failed
+
+    1 of 3 hits in 1 conversation
+    --- stderr
+    note: open a hit by its number: hermes sessions show cron_1 --around 1
     --- exit 0
     "#);
     assert_snapshot!(home.see(&[&first[..], &["--offset", "9"]].concat()), @r#"
     --- stderr
-    error: nothing more matches "login" behind the first 9
+    error: no hits after the first 9
     hint: a smaller --offset shows what there is
     --- exit 1
     "#);
@@ -294,6 +340,45 @@ fn more_hits_come_with_the_command_that_shows_them() {
     let place = home.path().display().to_string();
     let told = home.hermes(&["sessions", "--home", &place, "search", "login", "--limit", "1"]).see();
     assert!(told.contains("hermes sessions search --home [HOME] --limit 1 --offset 1 login"), "{told}");
+}
+
+#[test]
+fn options_that_match_nothing_tell_what_there_is() {
+    let home = talks();
+    assert_snapshot!(home.see(&["sessions", "search", "login", "--role", "bot"]), @r#"
+    --- stderr
+    error: no message in this store has the role "bot"
+    hint: --role takes user, assistant, tool or system
+    --- exit 1
+    "#);
+    assert_snapshot!(home.see(&["sessions", "search", "login", "--role", "system"]), @r#"
+    --- stderr
+    error: no message matches "login"
+    hint: --role takes user, assistant, tool or system
+    hint: other options may find some: see `hermes sessions search --help`
+    --- exit 1
+    "#);
+    assert_snapshot!(home.see(&["sessions", "search", "login", "--source", "CLI"]), @r#"
+    --- stderr
+    error: no message matches "login"
+    hint: no session has the source "CLI"; sources in this store: cli, cron, telegram, tool
+    --- exit 1
+    "#);
+    assert_snapshot!(home.see(&["sessions", "search", "login", "--source", "cli,telegram"]), @r#"
+    --- stderr
+    error: no message matches "login"
+    hint: no session has the source "cli,telegram"; sources in this store: cli, cron, telegram, tool
+    hint: repeat the option for several sources: --source cli --source telegram
+    --- exit 1
+    "#);
+    assert_snapshot!(home.see(&["sessions", "search", "login", "--model", "sonnet"]), @r#"
+    --- stderr
+    error: no message matches "login"
+    hint: no session has a model with "sonnet" in its name; models in this store: model-x
+    --- exit 1
+    "#);
+    home.add("cron_1", MessageBody::new(Role::Other("bot".into()), "a login of a bot"));
+    assert_eq!(found(&home, &["login", "--role", "bot"]), ["cron_1"], "a role that the store has");
 }
 
 #[test]
@@ -313,7 +398,7 @@ fn pages_by_their_places_neither_skip_nor_repeat_while_others_write() {
         if place.is_none() {
             break;
         }
-        // The best of all comes in between.
+        // A hit that ranks first is added in between.
         home.talk(&format!("n{number}"), "cli", None, LONG_AGO, &[(Role::User, "needle")]);
     }
     ids.sort_unstable();
@@ -331,8 +416,8 @@ fn pages_by_their_places_neither_skip_nor_repeat_while_others_write() {
     "#);
     assert_snapshot!(home.see(&["sessions", "search", "needle", "--after", "7"]), @r#"
     --- stderr
-    error: the place is none that a search told
-    hint: take `next` of the page before as it is
+    error: the place is not a cursor of a search
+    hint: pass `next` of the previous page unchanged
     --- exit 2
     "#);
 }
@@ -349,6 +434,7 @@ fn nothing_found_is_told_by_the_exit_code_as_well() {
     assert_snapshot!(home.see(&["sessions", "search", "umbrella", "--source", "cli"]), @r#"
     --- stderr
     error: no message matches "umbrella"
+    hint: sources in this store: cli, cron, telegram, tool
     hint: other options may find some: see `hermes sessions search --help`
     --- exit 1
     "#);
@@ -396,7 +482,7 @@ fn a_store_that_is_not_there_is_not_an_empty_list() {
     assert_snapshot!(Home::empty().see(&["sessions", "search", "x"]), @r#"
     --- stderr
     error: there is no session store at [HOME]/state.db
-    hint: `hermes demo` makes one to look at; --home, --url and HERMES_HOME say where else to look
+    hint: `hermes demo` creates one with samples; --home, --url and HERMES_HOME choose another one
     --- exit 1
     "#);
     let home = Home::empty();
@@ -417,7 +503,7 @@ fn a_time_for_searches_that_is_none_is_told() {
     "#);
 }
 
-/// Many messages that no index knows, the oldest of which has a word that the others do not have.
+/// Returns a store with many unindexed messages. Only the oldest of them has a certain word.
 fn without_index(many: u32) -> Home {
     let home = talks();
     home.damage(&format!(
@@ -459,7 +545,7 @@ fn json_has_the_columns_of_the_table() {
     let unindexed = json["served"]["unindexed"].take();
     assert!(score.as_f64().is_some_and(f64::is_finite) && unindexed.is_u64(), "{output}");
     assert_snapshot!(json.to_string(), @r#"
-    {"schema":1,"query":"login","served":{"way":"index","relaxed":false,"partial":false,"unindexed":null},"hits":[{"id":2,"session_id":"s1","conversation_id":"s1","role":"assistant","timestamp":1741166124.25,"tool_name":null,"source":"cli","model":"model-x","title":"a \"title\"","started_at":1741166123.25,"tier":"words","score":null,"snippet":"the 大 login >>>x<<<","marks":[[6,11]],"before":{"role":"user","text":"before"},"after":{"role":"user","text":"after"}}],"next_offset":null,"next":null}
+    {"schema":1,"query":"login","served":{"way":"index","relaxed":false,"partial":false,"unindexed":null},"hits":[{"id":2,"session_id":"s1","conversation_id":"s1","role":"assistant","timestamp":1741166124.25,"tool_name":null,"source":"cli","model":"model-x","title":"a \"title\"","started_at":1741166123.25,"tier":"words","score":null,"snippet":"the 大 login >>>x<<<","marks":[[6,11]],"before":{"role":"user","text":"before"},"after":{"role":"user","text":"after"},"archived":false}],"next_offset":null,"next":null}
     "#);
     let characters: Vec<char> = json["hits"][0]["snippet"].as_str().unwrap().chars().collect();
     let mark = json["hits"][0]["marks"][0].as_array().unwrap().iter().map(|at| at.as_u64().unwrap() as usize);

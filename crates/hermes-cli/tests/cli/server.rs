@@ -1,4 +1,4 @@
-//! The commands on servers, and the way there and back.
+//! Commands on servers, and migrations between servers and files.
 
 use super::import::{rich, rows};
 use super::migrate::long_work;
@@ -6,24 +6,24 @@ use super::*;
 use hermes_conformance::servers::{Mariadb, Postgres, is_skipped};
 use std::time::{Duration, Instant};
 
-/// A server of the test's own.
+/// A temporary server.
 enum Server {
     Postgresql(Postgres),
     Mysql(Mariadb),
 }
 
 impl Server {
-    /// Nothing if it is not to be tested here.
+    /// Starts PostgreSQL. Returns `None` if it is not tested here.
     fn postgresql() -> Option<Self> {
         (!is_skipped("postgres")).then(|| Self::Postgresql(Postgres::start(&[])))
     }
 
-    /// Nothing if it is not to be tested here.
+    /// Starts MariaDB. Returns `None` if it is not tested here.
     fn mysql() -> Option<Self> {
         (!is_skipped("mysql")).then(|| Self::Mysql(Mariadb::start(&[])))
     }
 
-    /// A store of this name on it: a schema, or a database.
+    /// Returns the URL of a store with this name: a schema, or a database.
     fn store(&self, name: &str) -> String {
         match self {
             Self::Postgresql(server) => format!("{}?schema={name}", server.url()),
@@ -34,7 +34,7 @@ impl Server {
         }
     }
 
-    /// How many messages a store holds, and something that depends on every byte of them.
+    /// Returns the number of messages in a store, and a checksum of their content.
     fn sum(&self, name: &str) -> String {
         match self {
             Self::Postgresql(server) => {
@@ -45,7 +45,7 @@ impl Server {
     }
 }
 
-/// Runs a command on a store of the server; what it prints. Errors and other exit codes than 0 fail.
+/// Runs a command on a store of the server. Returns its output. Panics on errors and on exit codes other than 0.
 fn done(home: &Home, url: &str, args: &[&str]) -> String {
     let output = home.hermes(args).env("HERMES_SESSIONDB_URL", url).output();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -59,7 +59,7 @@ fn every_command_works_on_postgresql() {
     let status = every_command_works(&server);
     assert!(status.contains("postgresql 1") && status.contains("11 in work"), "{status}");
     assert!(status.contains("in use, at most 15"), "{status}");
-    // Without the extension doctor tells it, and does not bring it back.
+    // Without the extension, doctor reports it and does not create it.
     let Server::Postgresql(postgres) = &server else { return };
     postgres.sql("DROP EXTENSION pg_trgm CASCADE");
     let told = done(&Home::empty(), &server.store("work"), &["doctor", "--json"]);
@@ -78,7 +78,7 @@ fn every_command_works_on_mysql() {
     assert!(status.contains("in use, at most 10"), "{status}");
 }
 
-/// Runs all that changes or shows something; what the status says at the end.
+/// Runs every command that changes or shows something. Returns the final status.
 fn every_command_works(server: &Server) -> String {
     let (home, url) = (Home::empty(), server.store("work"));
     let run = |args: &[&str]| done(&home, &url, args);
@@ -115,25 +115,25 @@ fn every_command_works(server: &Server) -> String {
     let store: Vec<&serde_json::Value> =
         examined["items"].as_array().unwrap().iter().filter(|item| item["name"] != "home").collect();
     assert!(store.iter().any(|item| item["name"] == "relations"), "{examined}");
-    // A server for tests need not keep what it acknowledged.
+    // The test server is configured without durability, which doctor reports.
     assert!(store.iter().all(|item| item["degree"] == "fine" || item["name"] == "server"), "{examined}");
     run(&["sessiondb", "status"])
 }
 
 #[test]
-fn what_a_server_refuses_is_told_and_nothing_takes_its_place() {
+fn an_unreachable_server_is_reported_without_a_fallback() {
     let home = Home::with_store();
     for scheme in ["postgresql", "mysql"] {
         let url = format!("{scheme}://ada:hunter2@127.0.0.1:1/hermes");
         let seen = home.hermes(&["sessions", "list"]).env("HERMES_SESSIONDB_URL", &url).see();
         assert!(seen.contains(&format!("error: {scheme}://ada@127.0.0.1:1/hermes can't be used:")), "{seen}");
-        assert!(seen.contains("hint: see that the server runs") && seen.ends_with("--- exit 3"), "{seen}");
+        assert!(seen.contains("hint: check that the server is running") && seen.ends_with("--- exit 3"), "{seen}");
         assert!(!seen.contains("hunter2"), "{seen}");
     }
 }
 
 #[test]
-fn the_keys_of_mysql_lead_to_the_server_and_what_it_refuses_is_told() {
+fn mysql_settings_select_the_server_and_its_refusals_are_reported() {
     let Some(Server::Mysql(server)) = Server::mysql() else { return };
     server.sql("CREATE USER ada@'127.0.0.1' IDENTIFIED BY 'ri:ght@'; GRANT ALL ON hermes.* TO ada@'127.0.0.1'");
     let home = Home::with_store();
@@ -164,7 +164,7 @@ fn the_keys_of_mysql_lead_to_the_server_and_what_it_refuses_is_told() {
 }
 
 #[test]
-fn what_should_be_set_otherwise_on_mysql_is_told() {
+fn unsuitable_mysql_settings_are_reported() {
     if is_skipped("mysql") {
         return;
     }
@@ -184,7 +184,7 @@ fn there_and_back_every_byte_is_the_same() {
     let (from, back) = (rich(), Home::empty());
     from.write(async |store| store.set_meta("goal:first", Some("a\0b")).await.unwrap());
     let path = |home: &Home| home.database().to_str().unwrap().to_owned();
-    // Over every pair of providers: the file, PostgreSQL, MySQL, PostgreSQL, the file, MySQL, the file.
+    // Covers every pair of providers: the file, PostgreSQL, MySQL, PostgreSQL, the file, MySQL, the file.
     let stations: Vec<Option<String>> = vec![
         Some(path(&from)),
         postgresql.as_ref().map(|server| server.store("one")),
@@ -235,7 +235,7 @@ fn killed_on_the_way(server: &Server) {
         let mut run = to("work", &["--resume"]);
         let mut child = run.command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // The moment of death is what is tried here.
+        // The process is killed at a random moment.
         std::thread::sleep(whole.mul_f64((seed >> 33) as f64 / (1_u64 << 31) as f64).max(Duration::from_millis(1)));
         child.kill().unwrap();
         killed += u32::from(!child.wait().unwrap().success());

@@ -5,7 +5,7 @@ use hermes_session::{Content, Json, NewChild, Relation};
 use insta::assert_snapshot;
 use serde_json::Value;
 
-/// A session with tool calls, a picture and a day's break.
+/// Returns a session with tool calls, a picture and a pause of a day.
 fn coding() -> Home {
     let home = Home::empty();
     home.talk(
@@ -44,7 +44,7 @@ fn a_session_with_its_transcript() {
     source      cli
     model       model-x
     started     2025-03-05 09:15
-    ended       no, still active
+    ended       – (still open)
     messages    4 (1 tool call)
 
     ── 2025-03-05
@@ -86,7 +86,7 @@ fn at_40_columns_nothing_is_wider() {
     source      cli
     model       model-x
     started     2025-03-05 09:15
-    ended       no, still active
+    ended       – (still open)
     messages    4 (1 tool call)
 
     ── 2025-03-05
@@ -171,9 +171,10 @@ fn a_title_leads_to_where_the_work_goes_on_and_an_id_to_itself() {
     source      cli
     model       model-x
     started     2025-03-05 09:16
-    ended       no, still active
+    ended       – (still open)
     messages    1
-    carries on  first
+    continues   first
+                --all shows the earlier part as well
 
     ── 2025-03-05
 
@@ -189,7 +190,8 @@ fn a_title_leads_to_where_the_work_goes_on_and_an_id_to_itself() {
     started     2025-03-05 09:15
     ended       2025-03-05 09:16 (compression)
     messages    1
-    goes on in  second
+    next part   second
+                --all shows the next part as well
 
     ── 2025-03-05
 
@@ -197,6 +199,27 @@ fn a_title_leads_to_where_the_work_goes_on_and_an_id_to_itself() {
       begin
     --- exit 0
     "#);
+}
+
+#[test]
+fn every_later_part_of_a_compressed_conversation_is_named() {
+    let home = Home::empty();
+    home.talk("first", "cli", Some("long work"), LONG_AGO, &[(Role::User, "begin")]);
+    home.write(async |store| {
+        for (from, to, seconds) in [("first", "second", 60.0), ("second", "third", 120.0)] {
+            let at = Request::at(Timestamp::from_seconds(LONG_AGO + seconds).unwrap());
+            let child = NewChild::new(SessionId::parse(to).unwrap());
+            let said = [NewMessage::new(Role::User, "go on")];
+            store.split(&SessionId::parse(from).unwrap(), &child, &said, &at).await.unwrap();
+        }
+    });
+    let shown = |id: &str| home.see(&["sessions", "show", id]);
+    let first = shown("first");
+    let lines = "\nnext parts  second, third\n            --all shows the next parts as well\n";
+    assert!(first.contains(lines), "{first}");
+    let second = shown("second");
+    assert!(second.contains("\ncontinues   first\nnext part   third\n"), "{second}");
+    assert!(!shown("third").contains("next part"));
 }
 
 #[test]
@@ -219,7 +242,7 @@ fn all_shows_the_whole_conversation() {
     started     2025-03-05 09:15
     ended       2025-03-05 09:16 (compression)
     messages    1
-    goes on in  second
+    next part   second
 
     ── 2025-03-05
 
@@ -233,9 +256,9 @@ fn all_shows_the_whole_conversation() {
     source      cli
     model       model-x
     started     2025-03-05 09:16
-    ended       no, still active
+    ended       – (still open)
     messages    1
-    carries on  first
+    continues   first
 
     ── 2025-03-05
 
@@ -248,13 +271,13 @@ fn all_shows_the_whole_conversation() {
     id          helper
     source      cli
     started     2025-03-05 09:15
-    ended       no, still active
+    ended       – (still open)
     messages    0
     --- exit 0
     "#);
 }
 
-/// As much as an agent says in weeks.
+/// As many messages as an agent writes in weeks.
 #[test]
 fn thousands_of_messages_come_in_order() {
     let home = Home::empty();
@@ -278,12 +301,12 @@ fn json_of_a_session_without_messages() {
 }
 
 #[test]
-fn who_is_not_found_or_not_one_is_told() {
+fn missing_and_ambiguous_sessions_are_reported() {
     let home = several();
     assert_snapshot!(home.see(&["sessions", "show", "3f9"]), @r#"
     --- stderr
     error: no session matches "3f9"
-    hint: `hermes sessions list` shows what there is
+    hint: `hermes sessions list` lists conversations, `hermes sessions search` finds messages
     --- exit 1
     "#);
     assert_snapshot!(home.see(&["sessions", "show", "2025030"]), @r#"
@@ -304,13 +327,13 @@ fn who_is_not_found_or_not_one_is_told() {
     assert_snapshot!(home.see(&["sessions", "show", "x\u{1b}]0;pwned\u{7}"]), @r#"
     --- stderr
     error: no session matches "x\u{1b}]0;pwned\u{7}"
-    hint: `hermes sessions list` shows what there is
+    hint: `hermes sessions list` lists conversations, `hermes sessions search` finds messages
     --- exit 1
     "#);
     assert_snapshot!(Home::with_store().see(&["sessions", "show", "@last"]), @r#"
     --- stderr
     error: no session matches "@last"
-    hint: `hermes sessions list` shows what there is
+    hint: `hermes sessions list` lists conversations, `hermes sessions search` finds messages
     --- exit 1
     "#);
 }
@@ -323,67 +346,7 @@ fn a_message_that_cannot_be_read_hides_no_other() {
     assert!(seen.contains("! tool_calls can't be read") && seen.contains("like this [image]"), "{seen}");
 }
 
-#[test]
-fn a_row_of_the_last_list_is_named_by_its_number() {
-    let home = several();
-    let title = |text: &str| home.hermes(&["sessions", "show", text]).stdout().lines().next().map(str::to_owned);
-    assert_snapshot!(home.see(&["sessions", "show", "#1"]), @r#"
-    --- stderr
-    error: no list of this store was printed yet, so that a number names no session
-    hint: `hermes sessions list` numbers its rows anew
-    --- exit 1
-    "#);
-    home.see(&["sessions", "list", "--json"]);
-    assert_eq!(title("#1"), None, "a program's list numbers nothing");
-    home.see(&["sessions", "list"]);
-    assert_eq!(title("#1").as_deref(), Some("refactoring auth"));
-    assert_eq!(title("@2").as_deref(), Some("大别山徒步计划"));
-    assert_snapshot!(home.see(&["sessions", "show", "@5"]), @r#"
-    --- stderr
-    error: the last list has no row 5: it has 1 to 4
-    hint: `hermes sessions list` numbers its rows anew
-    --- exit 1
-    "#);
-    home.see(&["sessions", "list", "--limit", "1", "--offset", "1"]);
-    assert_eq!((title("@1"), title("@2").as_deref()), (None, Some("大别山徒步计划")));
-    home.see(&["sessions", "search", "daily", "report"]);
-    assert_eq!(title("@1").as_deref(), Some("Größe 👨\u{200d}👩\u{200d}👧 ❤\u{fe0f}"));
-    home.talk("cron_job10", "cron", None, LONG_AGO, &[]);
-    home.damage("DELETE FROM messages WHERE session_id = 'cron_job1'; DELETE FROM sessions WHERE id = 'cron_job1'");
-    assert_snapshot!(home.see(&["sessions", "show", "@1"]), @r#"
-    --- stderr
-    error: row @1 of the last list, cron_job1, is not there any more
-    hint: `hermes sessions list` numbers its rows anew
-    --- exit 1
-    "#);
-}
-
-#[test]
-fn numbers_are_those_of_the_store_at_hand() {
-    let (home, other) = (several(), several());
-    home.see(&["sessions", "list"]);
-    let url = other.database().display().to_string();
-    let seen = home.see(&["sessions", "show", "@1", "--url", &url]);
-    assert!(seen.contains("no list of this store was printed yet") && seen.ends_with("--- exit 1"), "{seen}");
-    home.see(&["sessions", "list", "--url", "./state.db"]);
-    assert!(home.see(&["sessions", "show", "@1"]).contains("refactoring auth"));
-}
-
-#[test]
-#[cfg(unix)]
-fn the_last_list_is_its_owners_alone_and_follows_no_link() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let home = several();
-    let (file, victim) = (home.path().join("state.last-list"), home.path().join("victim"));
-    std::fs::write(&victim, "mine").unwrap();
-    std::os::unix::fs::symlink(&victim, &file).unwrap();
-    home.see(&["sessions", "list"]);
-    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
-    let facts = std::fs::symlink_metadata(&file).unwrap();
-    assert_eq!((facts.is_file(), facts.permissions().mode() & 0o777), (true, 0o600));
-}
-
-/// A file of a newer agent with 5 active, 12 compacted and 2 undone messages in one session.
+/// Returns a file of a newer agent with 5 active, 12 compacted and 2 undone messages in one session.
 pub(super) fn with_states() -> Home {
     let home = Home::with_store();
     home.damage(
@@ -432,4 +395,124 @@ fn the_transcript_tells_of_messages_that_it_does_not_show() {
     assert!(found.contains("pebble"), "a search finds what was compacted: {found}");
     let listed: Value = serde_json::from_str(&home.hermes(&["sessions", "list", "--json"]).stdout()).unwrap();
     assert_eq!(listed["sessions"][0]["message_count"].as_u64(), Some(5), "{listed}");
+}
+
+#[test]
+fn a_message_is_shown_with_those_around_it() {
+    let home = with_states();
+    assert_snapshot!(home.see(&["sessions", "show", "s", "--around", "12"]), @r#"
+    (no title)
+    id          s
+    source      cli
+    started     2025-03-05 09:15
+    ended       – (still open)
+    messages    5
+
+    ── 2025-03-05
+
+    ● You  09:15  [compacted]
+      pebble 7
+
+    ● You  09:15  [compacted]
+      pebble 8
+
+    ● You  09:15  [compacted]
+      pebble 9
+
+    ● You  09:15  [compacted]
+      pebble 10
+
+    ● You  09:15  [compacted]
+      pebble 11
+
+    ● You  09:15  [compacted]  ◀ message 12
+      pebble 12
+
+    ● You  09:15
+      stone 13
+
+    ● You  09:15
+      stone 14
+
+    ● You  09:15
+      stone 15
+
+    ● You  09:15
+      stone 16
+
+    ● You  09:15
+      stone 17
+
+    6 earlier and 2 later messages of this session are not shown. The whole
+    conversation:
+      hermes sessions show s --all
+    --- exit 0
+    "#);
+    let undone = home.see(&["sessions", "show", "s", "--around", "#19"]);
+    assert!(undone.contains("[undone]  ◀ message 19\n  mistake 19\n"), "{undone}");
+    assert!(undone.contains("\n13 earlier messages of this session are not shown."), "{undone}");
+    let first = home.see(&["sessions", "show", "s", "--around", "1", "--full"]);
+    assert!(first.contains("◀ message 1\n  pebble 1\n") && first.contains("\n13 later messages"), "{first}");
+    let json = home.hermes(&["sessions", "show", "s", "--around", "12", "--json"]).stdout();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let said: Vec<&str> =
+        json["messages"].as_array().unwrap().iter().map(|message| message["content"].as_str().unwrap()).collect();
+    assert_eq!((said.len(), said[0], said[5], said[10]), (11, "pebble 7", "pebble 12", "stone 17"));
+    assert_eq!(json["session"]["compacted_count"], 12);
+}
+
+#[test]
+fn a_message_is_found_in_every_session_of_its_conversation() {
+    let home = compressed();
+    for name in ["second", "first"] {
+        let seen = home.see(&["sessions", "show", name, "--around", "1"]);
+        assert_eq!(seen, home.see(&["sessions", "show", "long work", "--around", "1"]), "{name}");
+    }
+    assert_snapshot!(home.see(&["sessions", "show", "long work", "--around", "1"]), @r#"
+    long work
+    id          first
+    source      cli
+    model       model-x
+    started     2025-03-05 09:15
+    ended       2025-03-05 09:16 (compression)
+    messages    1
+    next part   second
+
+    ── 2025-03-05
+
+    ● You  09:15  ◀ message 1
+      begin
+
+    All messages of this session are shown. The whole conversation:
+      hermes sessions show first --all
+    --- exit 0
+    "#);
+    assert!(home.see(&["sessions", "show", "first", "--around", "2"]).contains("◀ message 2\n  go on\n"));
+    home.talk("other", "cli", None, LONG_AGO, &[(Role::User, "elsewhere")]);
+    assert_snapshot!(home.see(&["sessions", "show", "long work", "--around", "3"]), @r#"
+    --- stderr
+    error: message 3 is not in the conversation second
+    hint: `hermes sessions search --session second WORD` finds messages with their ids
+    --- exit 1
+    "#);
+    for number in ["99", "-1", "9223372036854775807", "-9223372036854775808"] {
+        let seen = home.see(&["sessions", "show", "long work", "--around", number]);
+        assert!(seen.contains(&format!("error: message {number} is not in the conversation")), "{seen}");
+    }
+    assert_snapshot!(home.see(&["sessions", "show", "first", "--around", "two"]), @r#"
+    --- stderr
+    error: invalid value 'two' for '--around <MESSAGE>': not a message id; `sessions search` prints them after #
+
+    For more information, try '--help'.
+    --- exit 2
+    "#);
+    assert_snapshot!(home.see(&["sessions", "show", "first", "--around", "1", "--all"]), @r#"
+    --- stderr
+    error: the argument '--around <MESSAGE>' cannot be used with '--all'
+
+    Usage: hermes sessions show --around <MESSAGE> <SESSION>
+
+    For more information, try '--help'.
+    --- exit 2
+    "#);
 }

@@ -1,4 +1,4 @@
-//! A file that agent 0.19 compacted in place and rewound: nothing of it is lost by an export, an import or a migration.
+//! A file that agent 0.19 compacted in place and rewound. Export, import and migration lose nothing of it.
 
 use super::*;
 use hermes_conformance::agent::{Agent, release};
@@ -6,7 +6,7 @@ use hermes_conformance::servers::{Mariadb, Postgres, is_skipped};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// The release that compacts in place; nothing if it is not to be tested here.
+/// Returns the release that compacts in place, or `None` if it is not tested here.
 fn newest() -> Option<PathBuf> {
     match release("0.19.0") {
         Ok(folder) => Some(folder),
@@ -25,7 +25,8 @@ fn close(mut agent: Agent) {
     agent.say(&json!({"do": "close"}));
 }
 
-/// 19 messages in `s`: 12 compacted, 5 active, 2 undone. `away` is archived, with structured content.
+/// Returns a home with 19 messages in `s`: 12 compacted, 5 active, 2 undone. `away` is archived, with structured
+/// content.
 pub(super) fn compacted(release: &Path) -> Home {
     let home = Home::empty();
     let mut agent = Agent::open(release, home.path());
@@ -56,7 +57,7 @@ pub(super) fn compacted(release: &Path) -> Home {
     home
 }
 
-/// What the agent would replay, find and list.
+/// Returns the agent's view of a file: replays, hits and lists.
 pub(super) fn view(release: &Path, home: &Home) -> Value {
     let mut agent = Agent::open(release, home.path());
     let mut view = serde_json::Map::new();
@@ -103,13 +104,13 @@ pub(super) fn states(home: &Home) -> Vec<(i64, i64, i64)> {
 
 pub(super) const STATES: [(i64, i64, i64); 3] = [(0, 0, 2), (0, 1, 12), (1, 0, 6)];
 
-/// Prints a line that is seen also when the test passes.
+/// Prints a line that is visible even if the test passes.
 fn report(line: &str) {
     use std::io::Write as _;
     _ = writeln!(std::io::stderr().lock(), "states: {line}");
 }
 
-/// An empty file: one of the agent's, or none, so that we make it.
+/// Returns a home with an empty file of the agent's, or without a file, so that hermes creates it.
 fn target(release: &Path, is_theirs: bool) -> Home {
     let home = Home::empty();
     if is_theirs {
@@ -140,7 +141,7 @@ fn an_export_of_a_compacted_file_is_imported_as_it_was() {
         assert_eq!(seen.contains("columns of newer agents were added"), !is_theirs, "{seen}");
         assert_eq!(states(&to), STATES);
         let again = to.see(&["sessions", "import", file.to_str().unwrap()]);
-        assert!(again.contains("2 sessions, there already"), "{again}");
+        assert!(again.contains("2 sessions, already in the store"), "{again}");
         let sound = to.see(&["sessions", "verify"]);
         assert!(sound.contains("The store is sound."), "{sound}");
         same(&release, &to, &before);
@@ -211,9 +212,9 @@ fn messages_that_are_not_there_are_counted_and_named() {
         from.hermes(&[&args[..], more].concat()).see()
     };
     assert!(migrate(&[]).ends_with("exit 0"));
-    // As an older program left it: only what is active was carried.
+    // An older program carried only active messages.
     to.damage("DELETE FROM messages WHERE active = 0");
     let seen = migrate(&["--merge"]);
-    assert!(seen.contains("session s: message 1 differs; 14 of 19 messages are not there"), "{seen}");
+    assert!(seen.contains("session s: message 1 differs; 14 of 19 messages are missing"), "{seen}");
     assert!(seen.ends_with("exit 1"), "{seen}");
 }

@@ -60,11 +60,11 @@ fn everything_at_80_columns() {
     (no model)                          1     12       0       0       —
     model-x                             1      0       0       0       —
 
-    Room           Size
-    ───────────────────
+    Disk usage       Size
+    ─────────────────────
     messages[SIZE]
     indexes[SIZE]
-    free        0 bytes
+    free          0 bytes
     store[SIZE]
     --- exit 0
     "#);
@@ -102,11 +102,11 @@ fn a_narrow_terminal_gets_less_and_nothing_is_wider() {
     (no model)                    12       —
     model-x                        0       —
 
-    Room           Size
-    ───────────────────
+    Disk usage       Size
+    ─────────────────────
     messages[SIZE]
     indexes[SIZE]
-    free        0 bytes
+    free          0 bytes
     store[SIZE]
     --- exit 0
     "#);

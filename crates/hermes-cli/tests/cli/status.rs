@@ -4,7 +4,7 @@ use super::*;
 use insta::assert_snapshot;
 use serde_json::Value;
 
-/// What changes from build to build.
+/// Replaces values that change from build to build.
 fn steady(seen: &str) -> String {
     let line = |line: &str| match line.split_once("  ") {
         Some(("provider", _)) => "provider       [PROVIDER]".to_owned(),
@@ -25,7 +25,7 @@ fn it_says_what_and_where_the_store_is() {
     sessions       5
     messages       6
     size           [SIZE]
-    indexes        whole
+    indexes        complete
     --- exit 0
     "#);
 }
@@ -61,7 +61,7 @@ fn programs_get_the_same() {
 }
 
 #[test]
-fn a_store_that_is_not_there_is_not_made() {
+fn a_missing_store_is_not_created() {
     let home = Home::empty();
     let seen = home.see(&["sessiondb", "status"]);
     assert!(seen.contains("error: there is no session store at ") && seen.ends_with("--- exit 1"), "{seen}");

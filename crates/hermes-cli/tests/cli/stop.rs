@@ -1,4 +1,4 @@
-//! Ctrl-C: work ends between two steps, says where, and leaves a store that is whole.
+//! Ctrl-C: work ends between two steps, reports where, and leaves a sound store.
 
 use super::*;
 use rustix::process::{Pid, Signal, kill_process};
@@ -18,7 +18,7 @@ fn spawn(run: &mut Run<'_>) -> Child {
     run.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits until a process has said that it wants to be asked.
+/// Waits until a process has installed its signal handlers.
 #[cfg(target_os = "linux")]
 pub(super) fn wait_until_it_listens(child: &Child) {
     let listens = || {
@@ -47,9 +47,9 @@ fn an_import_ends_behind_a_line_and_can_go_on() {
     let lines: String = (0..100).map(line).collect();
     let mut run = home.hermes(&["sessions", "import", "-"]);
     let mut child = spawn(&mut run);
-    // More than a pipe holds: once all is written, some is read.
+    // More than a pipe holds: once all is written, some has been read.
     child.stdin.as_mut().unwrap().write_all(lines.as_bytes()).unwrap();
-    // Half a line is no line.
+    // An incomplete line is not imported.
     child.stdin.as_mut().unwrap().write_all(&line(100).as_bytes()[..50]).unwrap();
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
@@ -57,7 +57,7 @@ fn an_import_ends_behind_a_line_and_can_go_on() {
     assert_eq!(output.status.code(), Some(130), "{errors}");
     let told: i64 =
         errors.strip_prefix("error: stopped after line ").unwrap().split(' ').next().unwrap().parse().unwrap();
-    assert!(errors.ends_with(" of stdin\nhint: run it again: what is there already is skipped\n"), "{errors}");
+    assert!(errors.ends_with(" of stdin\nhint: run it again; existing sessions are skipped\n"), "{errors}");
     assert_eq!(sessions(&home), told);
     std::fs::write(home.path().join("in.jsonl"), lines).unwrap();
     assert!(home.see(&["sessions", "import", "in.jsonl"]).ends_with("--- exit 0"));
@@ -75,7 +75,7 @@ fn an_export_ends_between_two_pieces() {
     );
     let mut run = home.hermes(&["sessions", "export", "-"]);
     let mut child = spawn(&mut run);
-    // It is at work, and can't end before somebody reads.
+    // It is running, and can't end before its output is read.
     child.stdout.as_mut().unwrap().read_exact(&mut [0; 10]).unwrap();
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
@@ -125,7 +125,7 @@ fn optimizing_ends_between_two_steps() {
     holder.execute_batch("COMMIT").unwrap();
     let output = child.wait_with_output().unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
-    // A note about the copy comes first if the signal came after it was made.
+    // A note about the copy comes first if the signal arrived after it was made.
     assert!(errors.lines().any(|line| line == "error: stopped before new indexes were built"), "{errors}");
     assert_eq!(output.status.code(), Some(130));
     sound(&home);

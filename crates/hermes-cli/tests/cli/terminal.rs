@@ -1,4 +1,4 @@
-//! What reaches the terminal: no control character but the end of a line, colours only where they are wanted.
+//! Terminal output: no control character except line breaks, and colours only where they are wanted.
 
 use super::*;
 use hermes_session::Json;
@@ -6,7 +6,7 @@ use std::io::Read as _;
 
 const HOSTILE: &str = "a\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\u{8}\u{7f}\rover \u{202e}evil\u{2066}\u{200f}\u{61c} \u{2028}x\u{200b}y\u{feff}z\u{e0041}";
 
-/// A home in which everything that can be stored is hostile.
+/// Returns a home in which all stored text is hostile.
 fn hostile() -> Home {
     let home = Home::empty();
     home.talk("evil\u{1b}[2Jid", "cli", None, LONG_AGO, &[(Role::User, HOSTILE), (Role::Assistant, HOSTILE)]);
@@ -120,7 +120,67 @@ fn a_pipe_gets_plain_text_and_a_terminal_colours() {
 }
 
 #[test]
-fn a_reader_who_leaves_is_no_error() {
+fn a_pipe_gets_whole_titles() {
+    let home = Home::empty();
+    let title = format!("Billing on a new queue {}", "and more of it ".repeat(5));
+    let title = title.trim_end();
+    home.talk("20250305_091523_a1b2c3", "a-source-with-a-long-name", Some(title), LONG_AGO, &[(Role::User, "words")]);
+    home.damage("UPDATE sessions SET ended_at = 1741166124.0");
+    let piped = |args: &[&str]| home.hermes(args).without_env("COLUMNS").stdout();
+    let commands: [&[&str]; 4] = [
+        &["sessions", "list"],
+        &["sessions", "search", "words"],
+        &["sessions", "prune", "--dry-run", "--older-than", "1"],
+        &["sessions", "browse"],
+    ];
+    for args in commands {
+        let seen = piped(args);
+        assert!(seen.lines().any(|line| line.contains(title)), "{args:?}: {seen}");
+        let narrow = home.hermes(args).stdout();
+        assert!(!narrow.contains(title), "COLUMNS is obeyed, {args:?}: {narrow}");
+    }
+    assert!(piped(&["sessions", "list"]).lines().nth(2).unwrap().contains("words"), "a column for previews");
+    home.see(&["sessions", "delete", "--yes", "@last"]);
+    assert!(piped(&["sessions", "trash", "list"]).contains(title));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_table_is_as_wide_as_the_terminal() {
+    let home = Home::empty();
+    let title = "Billing on a new queue and more of it and more of it and more of it";
+    home.talk("20250305_091523_a1b2c3", "telegram", Some(title), LONG_AGO, &[(Role::User, "words")]);
+    for columns in [40_u16, 80, 200] {
+        let seen = on_a_terminal(home.hermes(&["sessions", "list"]).env("NO_COLOR", "1"), columns);
+        let widest = seen.lines().map(unicode_width::UnicodeWidthStr::width).max().unwrap();
+        assert!(widest <= usize::from(columns) && !seen.contains(title), "{columns}: {seen}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_pager_opens_at_the_message() {
+    let home = lengthy(40);
+    let show = |pager: &str, message: &str| {
+        let run = home.hermes(&["sessions", "show", "@last", "--around", message]).env("PAGER", pager);
+        on_a_terminal(run.env("NO_COLOR", "1"), 60)
+    };
+    let all = show("cat", "20");
+    let place = 1 + all.lines().position(|line| line.contains("◀ message 20")).unwrap();
+    assert!(place > 24, "the message is on the second screen: {all}");
+    assert_eq!(show("echo \"$LESS\"", "20"), format!("FRX +{place}g\n"));
+    let run = home
+        .hermes(&["sessions", "show", "@last", "--around", "20"])
+        .env("LESS", "-i")
+        .env("PAGER", "echo $LESS")
+        .env("NO_COLOR", "1");
+    assert_eq!(on_a_terminal(run, 60), format!("-i +{place}g\n"));
+    let whole = home.hermes(&["sessions", "show", "@last"]).env("PAGER", "echo $LESS");
+    assert_eq!(on_a_terminal(whole, 60), "FRX\n");
+}
+
+#[test]
+fn a_closed_pipe_is_not_an_error() {
     let home = Home::empty();
     let long = "line\n".repeat(200_000);
     home.talk("long", "cli", None, LONG_AGO, &[(Role::User, &long)]);
@@ -134,7 +194,7 @@ fn a_reader_who_leaves_is_no_error() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn output_that_cannot_be_written_is_told() {
+fn output_that_cannot_be_written_is_reported() {
     let home = several();
     let mut run = home.hermes(&["sessions", "list"]);
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
@@ -144,18 +204,18 @@ fn output_that_cannot_be_written_is_told() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// What a command prints on a real terminal of so many columns.
+/// Returns the output of a command on a real terminal with this many columns.
 #[cfg(target_os = "linux")]
-fn on_a_terminal(mut run: Run<'_>, columns: u16) -> String {
+pub(super) fn on_a_terminal(mut run: Run<'_>, columns: u16) -> String {
     let (master, terminal) = a_terminal(columns);
     let mut child =
         run.command.env("TERM", "xterm").env_remove("COLUMNS").stdout(terminal).stderr(Stdio::null()).spawn().unwrap();
-    // The command keeps the terminal open as long as it lives.
+    // The command itself keeps the terminal open.
     drop(run);
     let mut seen = Vec::new();
     let mut master = std::fs::File::from(master);
     let mut buffer = [0; 4096];
-    // Once nobody has the terminal open any more, reading fails.
+    // Reading fails once the terminal has no other user.
     while let Ok(count @ 1..) = master.read(&mut buffer) {
         seen.extend_from_slice(&buffer[..count]);
     }
@@ -163,13 +223,13 @@ fn on_a_terminal(mut run: Run<'_>, columns: u16) -> String {
     String::from_utf8(seen).unwrap().replace("\r\n", "\n")
 }
 
-/// A terminal of so many columns: whoever watches it, and what a command prints on.
+/// Opens a pseudo-terminal with this many columns. Returns the master and the terminal.
 #[cfg(target_os = "linux")]
 pub(super) fn a_terminal(columns: u16) -> (std::os::fd::OwnedFd, std::fs::File) {
     a_terminal_of(columns, 24)
 }
 
-/// The same, with so many lines.
+/// Opens a pseudo-terminal of this size. Returns the master and the terminal.
 #[cfg(target_os = "linux")]
 pub(super) fn a_terminal_of(columns: u16, lines: u16) -> (std::os::fd::OwnedFd, std::fs::File) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -185,7 +245,7 @@ pub(super) fn a_terminal_of(columns: u16, lines: u16) -> (std::os::fd::OwnedFd, 
     (master, terminal)
 }
 
-/// A session of many messages, with Markdown in them.
+/// Returns a session of many messages with Markdown.
 #[cfg(target_os = "linux")]
 fn lengthy(messages: usize) -> Home {
     let home = Home::empty();
@@ -220,17 +280,70 @@ fn what_is_longer_than_the_screen_goes_through_the_pager() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_pager_that_is_not_there_is_told() {
-    let home = lengthy(40);
-    let mut run = home.hermes(&["sessions", "show", "@last"]).env("PAGER", "no-such-pager 2>&-");
-    let (master, terminal) = a_terminal(60);
-    let child = run.command.stdout(terminal).stderr(Stdio::piped()).spawn().unwrap();
-    drop(run);
-    let output = child.wait_with_output().unwrap();
-    drop(master);
-    let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(errors.contains("error: could not run the pager \"no-such-pager"), "{errors}");
-    assert_eq!(output.status.code(), Some(1));
+fn without_its_pager_a_text_is_shown_all_the_same() {
+    // The second text is longer than a pipe holds, so that writing to the pager fails.
+    for messages in [40, 4_000] {
+        let home = lengthy(messages);
+        let show = |pager: &str| home.hermes(&["sessions", "show", "@last"]).env("PAGER", pager);
+        let expected = on_a_terminal(show("cat"), 60);
+        assert_eq!(on_a_terminal(show("no-such-pager"), 60), expected, "{messages} messages");
+        let mut run = show("no-such-pager 2>&-");
+        let (master, terminal) = a_terminal(60);
+        let child = run.command.stdout(terminal).stderr(Stdio::piped()).spawn().unwrap();
+        drop(run);
+        let reader =
+            std::thread::spawn(move || _ = std::io::copy(&mut std::fs::File::from(master), &mut std::io::sink()));
+        let output = child.wait_with_output().unwrap();
+        reader.join().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        let note = "note: the pager \"no-such-pager 2>&-\" could not be run; set PAGER to another program\n";
+        assert_eq!((errors.as_str(), output.status.code()), (note, Some(0)));
+    }
+}
+
+#[test]
+fn an_error_does_not_repeat_a_long_argument() {
+    let home = several();
+    let long = "x".repeat(100_000);
+    let text = long.as_str();
+    let url = format!("foo://{text}");
+    let commands: [&[&str]; 24] = [
+        &["sessions", "show", text],
+        &["sessions", "delete", text, "--yes"],
+        &["sessions", "erase", text, "--yes"],
+        &["sessions", "restore", text],
+        &["sessions", "search", text],
+        &["sessions", "search", "a", "--session", text],
+        &["sessions", "search", "a", "--after", text],
+        &["sessions", "search", "a", "--since", text],
+        &["sessions", "search", "a", "--limit", text],
+        &["sessions", "list", "--order", text],
+        &["sessions", "list", "--url", text],
+        &["sessions", "list", "--url", &url],
+        &["sessions", "list", "--home", text],
+        &["sessions", "prune", "--older-than", text],
+        &["sessions", "export", text],
+        &["sessions", "import", text],
+        &["sessions", "backup", text],
+        &["sessions", "repair", text],
+        &["sessions", text],
+        &["sessiondb", "migrate", "--from", &url, "--to", "x.db"],
+        &["mcp", "--chat", text],
+        &["mcp", "--all", "--http", text],
+        &["man", text],
+        &[text],
+    ];
+    for args in commands {
+        let output = home.hermes(args).output();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        let command: Vec<&str> = args.iter().copied().filter(|word| word.len() < 100).collect();
+        assert!(errors.starts_with("error: ") && errors.len() < 5_000, "{command:?}: {} bytes", errors.len());
+        assert!(!output.status.success(), "{command:?}");
+    }
+    let start = "x".repeat(74);
+    let end = "x".repeat(25);
+    let seen = home.see(&["sessions", "show", text]);
+    assert!(seen.contains(&format!("error: no session matches \"{start}…{end}\"\n")), "{seen}");
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn counters_that_do_not_add_up() {
     ✓ index backlog  2 indexes
     --- stderr
     error: the store has 3 problems
-    hint: the file itself can be read: keep a copy with `hermes sessions backup FILE` before anybody mends it
+    hint: the file itself can be read: keep a copy with `hermes sessions backup FILE` before you change anything
     --- exit 3
     "#);
     let json: Value = serde_json::from_str(&home.hermes(&["sessions", "verify", "--json"]).stdout()).unwrap();
@@ -70,7 +70,7 @@ fn an_index_that_is_missing() {
     ✓ index backlog  2 indexes
     --- stderr
     error: the store has 2 problems
-    hint: the file itself can be read: keep a copy with `hermes sessions backup FILE` before anybody mends it
+    hint: the file itself can be read: keep a copy with `hermes sessions backup FILE` before you change anything
     --- exit 3
     "#);
 }
@@ -88,15 +88,15 @@ fn a_trigger_that_is_missing_and_what_it_missed() {
     ✗ schema         46 objects, 1 problem
       ✗ trigger messages_fts_trigram_insert is missing
     ✗ indexes        7 messages, 1 problem
-      ✗ messages_fts_trigram 7 is a message that the index does not have
+      ✗ messages_fts_trigram 7 is a message that is not in the index
     ✓ counters       5 sessions
     ✓ relations      5 sessions
     ✓ side tables    5 sessions
     ✓ index backlog  2 indexes, 1 note
-      · table messages has a message that is still to be indexed
+      · table messages has a message that is not indexed yet
     --- stderr
     error: the store has 2 problems
-    hint: the file itself can be read: keep a copy with `hermes sessions backup FILE` before anybody mends it
+    hint: the file itself can be read: keep a copy with `hermes sessions backup FILE` before you change anything
     --- exit 3
     "#);
 }
@@ -116,9 +116,10 @@ fn what_is_outstanding_is_no_problem() {
     ✓ counters       5 sessions
     ✓ relations      5 sessions
     ✓ side tables    5 sessions, 1 note
-      · hx_session cron_job1 is to be told anew: preview and times
+      · hx_session cron_job1 has a stale preview and stale times; the next write
+        refreshes them
     ✓ index backlog  2 indexes, 1 note
-      · table messages has 2 messages that are still to be indexed
+      · table messages has 2 messages that are not indexed yet
     The store is sound.
     --- exit 0
     "#);
@@ -144,21 +145,114 @@ fn a_page_in_the_middle_that_is_gone() {
     assert!(seen.contains("✗ file") && seen.contains("\n✓ schema") && seen.contains("index backlog"), "{seen}");
     assert!(
         seen.ends_with(
-            "hint: stop every agent, keep a copy of the file and its -wal, then restore a backup or run `hermes sessions repair FILE`\n--- exit 3"
+            "hint: stop every agent, keep a copy of the file and its -wal, then restore a backup or run `hermes sessions repair [HOME]/state.db`\n--- exit 3"
         ),
         "{seen}"
     );
 }
 
+/// Returns a home whose file has damage in the table `messages`, and the bytes of that file.
+fn damaged() -> (Home, Vec<u8>) {
+    let home = several();
+    let sql = "SELECT pageno FROM dbstat WHERE name = 'messages' LIMIT 1";
+    let page = home.foreign().query_row(sql, [], |row| row.get::<_, u32>(0)).unwrap() as usize;
+    let mut bytes = std::fs::read(home.database()).unwrap();
+    bytes[(page - 1) * 4096..page * 4096].fill(0xa5);
+    std::fs::write(home.database(), &bytes).unwrap();
+    (home, bytes)
+}
+
+/// Damage is recorded and sets the exit code, wherever the report goes.
 #[test]
-fn a_file_that_is_cut_off_is_told_when_it_is_opened() {
+fn a_report_that_nobody_reads_is_a_verdict_all_the_same() {
+    for args in [&["sessions", "verify"][..], &["sessions", "verify", "--json"], &["doctor"], &["doctor", "--json"]] {
+        let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let closed = || std::io::pipe().unwrap().1;
+        for is_closed in [true, false] {
+            let (home, _) = damaged();
+            let mut command = home.hermes(args).command;
+            if is_closed {
+                command.stdout(closed()).stderr(closed())
+            } else {
+                command.stdout(full())
+            };
+            assert_eq!(command.output().unwrap().status.code(), Some(3), "{args:?}, {is_closed}");
+            assert!(home.path().join("state.db.damaged").exists(), "{args:?}, {is_closed}");
+        }
+    }
+    let home = several();
+    let mut command = home.hermes(&VERIFY).command;
+    assert_eq!(command.stdout(std::io::pipe().unwrap().1).output().unwrap().status.code(), Some(0));
+}
+
+/// Each command that finds damage in the agent's tables keeps the next one from writing to the file.
+#[test]
+fn damage_that_any_command_finds_is_recorded() {
+    let finders: [&[&str]; 5] = [
+        &VERIFY,
+        &["doctor"],
+        &["sessions", "backup", "copy.db"],
+        &["sessions", "show", "20250305_091523_a1b2c3"],
+        &["sessiondb", "detach", "--yes"],
+    ];
+    for args in finders {
+        let (home, bytes) = damaged();
+        let seen = home.see(args);
+        assert!(seen.ends_with("--- exit 3"), "{args:?}: {seen}");
+        let marker = std::fs::read_to_string(home.path().join("state.db.damaged")).expect("it is recorded");
+        assert!(marker.lines().count() > 1 && marker.contains("messages"), "{args:?}: {marker}");
+        let pinned = home.see(&["sessions", "pin", "20250305_091523_a1b2c3"]);
+        assert!(pinned.contains("is damaged: this is recorded in [HOME]/state.db.damaged"), "{args:?}: {pinned}");
+        assert!(
+            pinned.contains("`hermes sessions repair [HOME]/state.db`") && pinned.ends_with("--- exit 3"),
+            "{pinned}"
+        );
+        assert!(std::fs::read(home.database()).unwrap() == bytes, "{args:?}");
+    }
+}
+
+/// Indexes and our tables are derived from the agent's tables, and are rebuilt while the file is in use.
+#[test]
+fn damage_in_an_index_is_not_recorded() {
+    let home = several();
+    home.damage("DELETE FROM messages_fts_docsize; DELETE FROM hx_session");
+    for args in [&VERIFY[..], &["doctor"], &["sessions", "backup", "copy.db"]] {
+        home.see(args);
+        assert!(!home.path().join("state.db.damaged").exists(), "{args:?}");
+    }
+}
+
+/// The steps that `repair` prints lead to a file that can be written.
+#[test]
+fn a_repaired_file_can_be_written() {
+    let (home, _) = damaged();
+    let file = home.database().display().to_string();
+    let told = home.see(&["sessions", "repair", &file]);
+    assert!(told.contains("move [HOME]/state.db and its -wal and -shm away, then mv"), "{told}");
+    std::fs::remove_file(home.path().join("state.db.repaired")).unwrap();
+    home.see(&VERIFY);
+    let told = home.see(&["sessions", "repair", &file]);
+    assert!(
+        told.contains("move [HOME]/state.db, its -wal and -shm, and [HOME]/state.db.damaged away, then mv"),
+        "{told}"
+    );
+    for end in ["", "-wal", "-shm", ".damaged"] {
+        _ = std::fs::rename(format!("{file}{end}"), home.path().join(format!("old{end}")));
+    }
+    std::fs::rename(format!("{file}.repaired"), &file).unwrap();
+    let seen = home.see(&["sessions", "pin", "20250305_091523_a1b2c3"]);
+    assert!(seen.ends_with("--- exit 0"), "{seen}");
+}
+
+#[test]
+fn a_file_that_is_cut_off_is_reported_when_it_is_opened() {
     let home = several();
     let length = std::fs::metadata(home.database()).unwrap().len();
     std::fs::File::options().write(true).open(home.database()).unwrap().set_len(length / 2).unwrap();
     assert_snapshot!(home.see(&VERIFY), @r#"
     --- stderr
-    error: [HOME]/state.db is damaged: database disk image is malformed: Error code 11: database disk image is malformed
-    hint: stop every agent, keep a copy of the file, then restore a backup or run `hermes sessions repair FILE`
+    error: [HOME]/state.db is damaged: database disk image is malformed
+    hint: stop every agent, keep a copy of the file and its -wal, then restore a backup or run `hermes sessions repair [HOME]/state.db`
     --- exit 3
     "#);
 }

@@ -29,7 +29,6 @@ fn nothing_given_is_the_default() {
     assert_eq!(settings.sessions.retention_days.value, 90);
     assert!(!settings.sessions.auto_prune.value && settings.sessions.vacuum_after_prune.value);
     assert_eq!(settings.search.timeout_ms.value, 2000);
-    assert!(settings.color.value);
     assert!(matches!(resolve(&Flags::default(), &Environment::default(), None), Err(ConfigError::NoHome)));
 }
 
@@ -162,7 +161,7 @@ fn a_broken_file_tells_the_line_and_no_secret() {
     refused(
         &[],
         "- a\n- b\n",
-        "/h/config.yaml:1: the file is no map of keys to values",
+        "/h/config.yaml:1: the file is not a map of keys to values",
         "correct the file; it is YAML, indented with spaces",
     );
 }
@@ -172,7 +171,7 @@ fn server_providers_need_their_keys() {
     let error = settings(&[], "sessiondb: {provider: mysql, mysql: {host: db}}").unwrap().store().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "sessiondb.mysql.database is missing, which sessiondb.provider asks for (/h/config.yaml (sessiondb.provider))"
+        "sessiondb.mysql.database is missing, which sessiondb.provider requires (/h/config.yaml (sessiondb.provider))"
     );
     let yaml =
         "sessiondb: {provider: mysql, mysql: {host: db, port: 3307, database: hermes, user: ada, password: 'p@s/s'}}";
@@ -195,18 +194,11 @@ fn the_keys_of_mysql_make_a_url() {
         let StoreLocation::Url(url) = settings(&[], &yaml).unwrap().store().unwrap().value else { panic!("{keys}") };
         assert_eq!(url.reveal(), expect, "{keys}");
     }
-    // What would end the host is no host.
+    // A text that would end the host part of the URL is refused.
     for host in ["db/x", "ada@db", "db?ssl-mode=DISABLED", "a b", "db:3306", ""] {
         let yaml = format!("sessiondb: {{provider: mysql, mysql: {{host: '{host}', database: d}}}}");
         let error = settings(&[], &yaml).unwrap().store().unwrap_err();
         assert!(matches!(error, ConfigError::Value { key: "sessiondb.mysql.host", .. }), "{host}: {error}");
-    }
-}
-
-#[test]
-fn no_color_is_any_value_but_an_empty_one() {
-    for (value, color) in [("1", false), ("0", false), ("", true)] {
-        assert_eq!(settings(&[("NO_COLOR", value)], "").unwrap().color.value, color);
     }
 }
 

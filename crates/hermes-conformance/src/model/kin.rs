@@ -1,4 +1,4 @@
-//! Sessions that come from sessions.
+//! Sessions with parents.
 
 use super::{Life, State};
 use hermes_session::lineage::child_of;
@@ -26,6 +26,7 @@ impl State {
         session.ended_at = Some(ended_at);
         session.end_reason = Some(EndReason::compression());
         self.bear(&before, child, Relation::Continuation, title.as_ref(), at.max(ended_at))?;
+        self.existing_mut(&child.id)?.archived = before.archived;
         self.append(&child.id, messages, at)?;
         Ok(title)
     }
@@ -119,7 +120,7 @@ impl State {
         Ok(pruned)
     }
 
-    /// Every session's place.
+    /// Returns the links of all sessions.
     pub(super) fn links(&self) -> Lineage {
         Lineage::new(self.sessions.values().map(|session| Link {
             id: session.id.clone(),
@@ -129,7 +130,7 @@ impl State {
         }))
     }
 
-    /// The session that carries on this one; of two that an import brought, the later one.
+    /// Returns the continuation of a session; of two that were imported, the later one.
     pub(super) fn continuation(&self, id: &SessionId) -> Option<&SessionId> {
         let carries_on = |session: &&Session| {
             session.relation == Relation::Continuation && session.parent_session_id.as_ref() == Some(id)
@@ -138,7 +139,7 @@ impl State {
         children.max_by_key(|session| (session.started_at, &session.id)).map(|session| &session.id)
     }
 
-    /// A session is carried on once.
+    /// Checks that a session gets only one continuation.
     pub(super) fn may_be(&self, relation: Relation, parent: Option<&SessionId>) -> Result<(), StoreError> {
         let parent = parent.filter(|_| relation == Relation::Continuation);
         match parent.and_then(|parent| Some((parent, self.continuation(parent)?))) {

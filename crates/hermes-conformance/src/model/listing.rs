@@ -1,10 +1,10 @@
-//! Many sessions at once.
+//! Lists of sessions.
 
 use super::State;
 use hermes_session::scope::ConversationFacts;
 use hermes_session::{
-    Counts, Lineage, ListCursor, ListRequest, Listing, Order, Scope, Session, SessionFilter, SessionId, SessionPart,
-    SessionSummary, Statistics, Timestamp, View, preview,
+    Counts, Field, Lineage, ListCursor, ListRequest, Listing, Order, Scope, Session, SessionFilter, SessionId,
+    SessionPart, SessionSummary, Statistics, StoreError, Timestamp, View, preview,
 };
 
 impl State {
@@ -18,7 +18,7 @@ impl State {
         };
         let compare = |one: &ListCursor, other: &ListCursor| match order {
             Order::Id => one.id.cmp(&other.id),
-            // Keys are finite; zero has two signs and is one number.
+            // Keys are finite; positive and negative zero are equal.
             _ => {
                 let by_key = (other.key + 0.0).total_cmp(&(one.key + 0.0)).then_with(|| other.id.cmp(&one.id));
                 other.is_pinned.cmp(&one.is_pinned).then(by_key)
@@ -48,7 +48,7 @@ impl State {
         let mut statistics = Statistics::default();
         for row in self.rows(View::Sessions, &SessionFilter::default()) {
             statistics.add(SessionPart {
-                is_listed: row.conversation == row.id && self.is_listed(&row.id),
+                is_listed: row.conversation == row.id && !row.is_archived,
                 messages: self.transcripts.get(&row.id).map_or(0, Vec::len) as u64,
                 source: row.source,
                 model: row.model,
@@ -61,7 +61,7 @@ impl State {
         statistics
     }
 
-    /// Every row that the filter admits, in no order.
+    /// Returns every row that the filter admits, unordered.
     pub(super) fn rows(&self, view: View, filter: &SessionFilter) -> Vec<SessionSummary> {
         let links = self.links();
         let mut rows = Vec::new();
@@ -75,16 +75,22 @@ impl State {
                 links.conversation(&link.id).iter().filter_map(|id| self.sessions.get(id)).collect();
             match view {
                 View::Sessions => rows.extend(members.into_iter().map(|session| self.session_row(session, &link.id))),
-                View::Conversations if !self.is_listed(&link.id) => {}
                 View::Conversations => rows.push(self.conversation_row(&links, &members)),
             }
         }
         let mut rows: Vec<SessionSummary> = rows.into_iter().map(|row| self.marked(row)).collect();
-        rows.retain(|row| filter.admits(row));
+        rows.retain(|row| {
+            let first = if view == View::Sessions { &row.id } else { &row.conversation };
+            let has_recorded = self
+                .sessions
+                .get(first)
+                .is_some_and(|first| filter.recorded.iter().all(|asked| asked.admits(&first.extra)));
+            filter.admits(row) && filter.archived.admits(view, row.is_archived) && has_recorded
+        });
         rows
     }
 
-    /// Whether the conversation of a session is within a scope.
+    /// Returns whether the conversation of a session is within a scope.
     pub(super) fn is_within(&self, scope: &Scope, links: &Lineage, id: &SessionId) -> bool {
         let root = links.conversation_root(id);
         self.sessions.get(&root).is_some_and(|first| {
@@ -125,10 +131,11 @@ impl State {
             preview: self.preview(&session.id),
             pinned_at: None,
             tags: Vec::new(),
+            is_archived: self.is_archived(conversation),
         }
     }
 
-    /// The row of a conversation; `members` starts with its root.
+    /// Returns the row of a conversation; `members` starts with its root.
     fn conversation_row(&self, links: &Lineage, members: &[&Session]) -> SessionSummary {
         let root = self.session_row(members[0], &members[0].id);
         let tip = self.session_row(&self.sessions[&links.tip(&root.id)], &root.id);
@@ -153,9 +160,33 @@ impl State {
         said.fold(session.started_at, Timestamp::max)
     }
 
-    /// Returns whether lists show the conversation that a session starts: its tip is not archived.
-    fn is_listed(&self, root: &SessionId) -> bool {
-        self.sessions.get(&self.links().tip(root)).is_none_or(|tip| !tip.archived)
+    /// Returns whether the conversation that starts with this session is archived.
+    pub(super) fn is_archived(&self, root: &SessionId) -> bool {
+        self.sessions.get(root).is_some_and(|first| first.archived)
+    }
+
+    /// Archives or unarchives the conversation of a session.
+    pub(super) fn set_archived(&mut self, id: &SessionId, is_archived: bool) -> Result<bool, StoreError> {
+        self.existing(id)?;
+        let links = self.links();
+        let root = links.conversation_root(id);
+        let was_archived = self.is_archived(&root);
+        for member in links.conversation(&root) {
+            if let Some(session) = self.sessions.get_mut(&member) {
+                session.archived = is_archived;
+            }
+        }
+        Ok(was_archived != is_archived)
+    }
+
+    /// Fails if a filter asks for a column of which no session has a value.
+    pub(super) fn refuse_unrecorded(&self, filter: &SessionFilter) -> Result<(), StoreError> {
+        let is_absent =
+            |field: Field| self.sessions.values().all(|session| session.extra.get(field.column()).is_none());
+        match filter.recorded.iter().find(|asked| is_absent(asked.field)) {
+            Some(asked) => Err(asked.field.not_recorded().into()),
+            None => Ok(()),
+        }
     }
 
     fn preview(&self, id: &SessionId) -> String {

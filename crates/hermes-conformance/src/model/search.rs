@@ -1,4 +1,4 @@
-//! Search by looking at every message.
+//! Search by scanning every message.
 
 use super::State;
 use hermes_session::search::matching::{Matcher, Tier};
@@ -13,26 +13,26 @@ use hermes_session::{Lineage, Message, MessageBody, MessageId, Session, search_t
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// A message that may be found.
+/// A message that may match.
 struct Said<'s> {
     session: &'s Session,
     message: &'s Message,
     text: String,
 }
 
-/// How a message was found.
+/// How a message matched.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The part of the answer.
+    /// The tier in which it is ranked.
     tier: Tier,
-    /// How it matches.
+    /// The tier of the match.
     found: Tier,
     score: f64,
     id: MessageId,
 }
 
 impl Place {
-    /// Which of two comes first.
+    /// Compares two hits by their order in the answer.
     fn order(&self, other: &Self) -> Ordering {
         self.tier.cmp(&other.tier).then(other.score.total_cmp(&self.score)).then(other.id.cmp(&self.id))
     }
@@ -64,7 +64,7 @@ impl State {
             weights: [average].into_iter().chain(weights.iter().copied()).collect(),
         };
         if let Some(after) = &request.after {
-            // The hit itself may be gone by now.
+            // The hit of the cursor may be deleted by now.
             let after = Place { tier: after.tier, found: after.tier, score: after.score, id: after.message };
             places.retain(|place| place.order(&after).is_gt());
         }
@@ -86,7 +86,7 @@ impl State {
         }
     }
 
-    /// The messages that the filter admits, in order.
+    /// Returns the messages that the filter admits, in order.
     fn said<'s>(&'s self, request: &'s SearchRequest) -> impl Iterator<Item = Said<'s>> {
         let links = self.links();
         let admits = move |session: &Session| {
@@ -150,6 +150,7 @@ impl State {
             snippet: snippet::snippet(text, &marks(text), &request.snippet),
             before: at.checked_sub(1).map(|before| neighbour(transcript[before])),
             after: transcript.get(at + 1).map(|message| neighbour(message)),
+            is_archived: self.is_archived(&links.conversation_root(&session.id)),
         })
     }
 }
@@ -158,7 +159,7 @@ fn length(text: &str) -> u32 {
     tokens::words(&fold::fold(text)).count() as u32
 }
 
-/// What matches as the query says, in order, and what its terms weigh.
+/// Returns the messages that match the query exactly, in order, and the weights of its terms.
 fn exact(request: &SearchRequest, said: &[Said<'_>], average: f64) -> (Vec<Place>, Vec<f64>) {
     let matcher = Matcher::new(&request.query);
     let terms = request.query.terms();
@@ -186,7 +187,7 @@ fn exact(request: &SearchRequest, said: &[Said<'_>], average: f64) -> (Vec<Place
     (places, weights)
 }
 
-/// What has any of the words, in order, and what each of them weighs.
+/// Returns the messages that contain any of the words, in order, and the weight of each word.
 fn relaxed(
     request: &SearchRequest,
     said: &[Said<'_>],

@@ -1,4 +1,4 @@
-//! Operations as data, so that they can be made up, told, and done twice.
+//! Operations as data, so that they can be generated, printed, and applied twice.
 
 use hermes_session::import::{ImportError, ImportOptions, import};
 use hermes_session::retention::{RetentionPolicy, prune};
@@ -8,7 +8,7 @@ use hermes_session::{
 };
 use std::fmt::Debug;
 
-/// A change, named as its method is.
+/// A change, named like its method.
 #[derive(Debug, Clone)]
 pub(super) enum Operation {
     Create(NewSession),
@@ -30,29 +30,30 @@ pub(super) enum Operation {
     Restore(SessionId),
     EmptyTrash(Emptying),
     Prune(RetentionPolicy),
-    /// The lines of an export, each with the session it is for.
+    /// The lines of an export, each with its session.
     Import(Vec<(SessionId, String)>),
     Link(SessionId, SessionId, Relation),
     SetPinned(SessionId, bool),
+    SetArchived(SessionId, bool),
     ChangeTags(SessionId, Vec<Tag>, Vec<Tag>),
 }
 
-/// A change at a time, perhaps under a key.
+/// A change at a time, with or without a key.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
     pub(super) operation: Operation,
     pub(super) request: Request,
 }
 
-/// What a store answered, as far as all stores should answer alike.
+/// The answer of a store, as far as it is the same for all stores.
 #[derive(Debug, PartialEq)]
 pub(super) enum Outcome {
     Done(String),
     NotFound(String),
     Conflict(Conflict),
-    /// What was refused; the words are each provider's own.
+    /// The argument that was refused; the message differs between providers.
     Invalid(&'static str),
-    /// What no store should answer here.
+    /// An error that no store should return here.
     Failed(String),
 }
 
@@ -69,7 +70,7 @@ impl Outcome {
 }
 
 impl Step {
-    /// Does it.
+    /// Applies it.
     pub(super) async fn apply(&self, store: &dyn Maintenance) -> Outcome {
         let request = &self.request;
         match &self.operation {
@@ -102,6 +103,7 @@ impl Step {
             }
             Operation::Link(child, parent, relation) => Outcome::of(store.link(child, parent, *relation).await),
             Operation::SetPinned(id, is_pinned) => Outcome::of(store.set_pinned(id, *is_pinned, request).await),
+            Operation::SetArchived(id, is_archived) => Outcome::of(store.set_archived(id, *is_archived, request).await),
             Operation::ChangeTags(id, add, remove) => Outcome::of(store.change_tags(id, add, remove, request).await),
             Operation::DeleteConversation(id) => {
                 Outcome::of(store.delete(id, DeleteExtent::Conversation, request).await)
@@ -115,12 +117,12 @@ impl Step {
     }
 }
 
-/// What went from the trash. Under which numbers is each store's own.
+/// Returns entries deleted from the trash without their numbers, which differ between stores.
 fn without_numbers(gone: Vec<Trashed>) -> Vec<Trashed> {
     gone.into_iter().map(|entry| Trashed { number: 0, ..entry }).collect()
 }
 
-/// The places of messages in their session. Their ids are each store's own.
+/// Returns the indexes of messages in their session. Their ids differ between stores.
 async fn placed(
     store: &dyn Maintenance,
     session: &SessionId,

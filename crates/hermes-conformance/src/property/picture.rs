@@ -1,15 +1,15 @@
-//! Everything that a store shows, taken apart into things that can be compared one by one.
+//! Everything that a store shows, split into parts that can be compared one by one.
 
 use super::strategy::{SESSIONS, TITLES};
 use crate::fixture::{at, id, source};
 use crate::ordering::ORDERS;
 use hermes_session::{
-    Finding, InsightsRequest, ListRequest, Maintenance, MessageRequest, Order, PageRequest, SessionFilter, Severity,
-    StoreError, Tag, Trashed, View, Window,
+    Archived, Finding, InsightsRequest, ListRequest, Maintenance, MessageRequest, Order, PageRequest, SessionFilter,
+    Severity, StoreError, Tag, Trashed, View, Window,
 };
 use std::fmt::Debug;
 
-/// Tells the first thing that the two show differently.
+/// Compares two stores. Fails with the first difference.
 pub(super) async fn compare(model: &dyn Maintenance, store: &dyn Maintenance) -> Result<(), String> {
     let fail = |error: StoreError| format!("the store could not be read: {error:?}");
     let (expected, found) = (take(model).await.map_err(fail)?, take(store).await.map_err(fail)?);
@@ -22,7 +22,7 @@ pub(super) async fn compare(model: &dyn Maintenance, store: &dyn Maintenance) ->
 async fn take(store: &dyn Maintenance) -> Result<Vec<String>, StoreError> {
     let mut picture = Vec::new();
     let mut show = |what: String, thing: &dyn Debug| picture.push(format!("{what}: {thing:?}"));
-    // A note tells of work that is left for later; when it is done is the store's own matter.
+    // A note concerns deferred work; when it is done is up to the store.
     let mut found: Vec<Finding> = store.verify().await?.checks.into_iter().flat_map(|check| check.findings).collect();
     found.retain(|finding| finding.severity == Severity::Problem);
     show("what verifying finds".into(), &found);
@@ -76,7 +76,7 @@ async fn take(store: &dyn Maintenance) -> Result<Vec<String>, StoreError> {
     Ok(picture)
 }
 
-/// A list, page by page. The key of a cursor means nothing in the order of ids.
+/// Returns a list, page by page. The key of a cursor is ignored in the order of ids.
 async fn pages(
     store: &dyn Maintenance,
     filter: &SessionFilter,
@@ -93,14 +93,14 @@ async fn pages(
         let place = listing.next.as_ref().map(|next| (&next.id, next.is_pinned));
         pages.push(format!("{:?} {:?} {key:?} {place:?}", listing.rows, listing.unreadable));
         request.after = listing.next;
-        // A page that repeats would go on for ever; so many are already a difference.
+        // Pages that repeat rows would never end; this many are already a difference.
         if request.after.is_none() || pages.len() > SESSIONS.len() {
             return Ok(pages);
         }
     }
 }
 
-fn filters() -> [SessionFilter; 7] {
+fn filters() -> [SessionFilter; 8] {
     let plain = SessionFilter::default;
     [
         plain(),
@@ -109,6 +109,7 @@ fn filters() -> [SessionFilter; 7] {
         SessionFilter { exclude_sources: vec![source("cli")], active_before: Some(at(10)), ..plain() },
         SessionFilter { title: Some("T".into()), ..plain() },
         SessionFilter { pinned: Some(true), ..plain() },
+        SessionFilter { archived: Archived::Only, ..plain() },
         SessionFilter { pinned: Some(false), tags: vec![Tag::from_stored("x")], ..plain() },
     ]
 }

@@ -1,4 +1,4 @@
-//! How operations are made up.
+//! Generation of operations.
 
 mod lines;
 
@@ -15,15 +15,15 @@ use proptest::sample::select;
 use proptest_state_machine::ReferenceStateMachine;
 use std::collections::BTreeSet;
 
-/// The ids there are; two of them differ by case alone.
+/// The pool of ids; two of them differ only by case.
 pub(super) const SESSIONS: [&str; 10] = ["a", "A", "ab", "b", "c", "d", "e", "f", "g", "é"];
-/// The titles there are, and what lineages of them come to.
+/// The pool of titles, including numbered ones.
 pub(super) const TITLES: [&str; 7] = ["t", "T", "t #2", "t #3", "t #10", "u", "u #2"];
 
-/// Makes up operations. Most are for sessions that should be there, and what was sent under a key may be sent again.
+/// Generates operations. Most concern sessions that should exist, and a change with a key may be repeated.
 pub(super) struct Machine;
 
-/// What the operations so far should have left behind.
+/// The expected result of the operations so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Traces {
     made: BTreeSet<SessionId>,
@@ -78,12 +78,12 @@ impl ReferenceStateMachine for Machine {
 }
 
 impl Traces {
-    /// A session that should be there, as a rule.
+    /// Usually generates a session that should exist.
     fn known(&self) -> BoxedStrategy<SessionId> {
         any_of(self.made.iter().cloned().collect())
     }
 
-    /// A session that should not be there yet, as a rule.
+    /// Usually generates a session that should not exist yet.
     fn unknown(&self) -> BoxedStrategy<SessionId> {
         any_of(SESSIONS.map(id).into_iter().filter(|id| !self.made.contains(id)).collect())
     }
@@ -128,12 +128,13 @@ fn operation(traces: &Traces) -> BoxedStrategy<Operation> {
         2 => lines::some(traces).prop_map(Operation::Import),
         1 => (known(), known(), relation()).prop_map(|(child, parent, relation)| Operation::Link(child, parent, relation)),
         3 => (known(), prop::bool::weighted(0.7)).prop_map(|(id, is_pinned)| Operation::SetPinned(id, is_pinned)),
+        3 => (known(), prop::bool::weighted(0.7)).prop_map(|(id, is_archived)| Operation::SetArchived(id, is_archived)),
         3 => (known(), tags(), tags()).prop_map(|(id, add, remove)| Operation::ChangeTags(id, add, remove)),
     ]
     .boxed()
 }
 
-/// A few seconds without activity are enough: no operation takes place more than two minutes from another.
+/// Generates a retention policy of a few seconds, because all operations take place within two minutes.
 fn policy() -> impl Strategy<Value = RetentionPolicy> {
     let source = option::weighted(0.3, select(&["cli", "unknown"][..]).prop_map(source));
     (0..20_i32, source, any::<bool>()).prop_map(|(seconds, source, each)| {
@@ -154,7 +155,7 @@ fn request_key() -> impl Strategy<Value = RequestKey> {
     select(&["k", "K", "l", "m", "n"][..]).prop_map(key)
 }
 
-/// Few times, so that some are equal, and in no order.
+/// Generates one of a few times, so that some are equal, in no order.
 fn time() -> impl Strategy<Value = Timestamp> {
     (-6..30_i32).prop_map(|step| at(f64::from(step) * 2.5))
 }
@@ -230,7 +231,7 @@ fn message() -> impl Strategy<Value = NewMessage> {
     ];
     let calls = select(&["[]", "[{}]", r#"[{"id": "x"}, {"id": "y"}]"#][..]).prop_map(json);
     let short = option::weighted(0.1, Just("x".to_owned()));
-    // Now and then a message that can't be taken.
+    // Sometimes an invalid message.
     let tool_name = prop_oneof![20 => short.clone(), 1 => Just(Some("\0".to_owned()))];
     (
         role,
@@ -249,7 +250,7 @@ fn message() -> impl Strategy<Value = NewMessage> {
 
 fn usage() -> impl Strategy<Value = UsageUpdate> {
     let count = || option::of(-2..9_i64);
-    // Quarters are exact, so that a sum does not depend on its order.
+    // Quarters are exact, so that a sum does not depend on the order.
     let cost = || option::of((-2..9_i32).prop_map(|quarters| f64::from(quarters) * 0.25));
     let mode = select(&[UsageMode::Add, UsageMode::Add, UsageMode::Set][..]);
     (mode, count(), count(), cost(), cost(), text(), text(), text()).prop_map(

@@ -1,4 +1,4 @@
-//! Which messages are searched.
+//! Filters of a search.
 
 use super::{MOMENTS, places, question};
 use crate::fixture::{assistant, at, id, new_session, request, source, title, user};
@@ -9,7 +9,8 @@ use hermes_session::{
     Store, StoreError, Tag,
 };
 
-/// Three sessions of different kinds, each with a word of a person, of the model and of a tool, at different times.
+/// Creates three sessions of different kinds, each with a message of the user, the assistant and a tool, at different
+/// times.
 async fn said(store: &dyn Store) -> Result<Vec<MessageId>, StoreError> {
     let mut said = Vec::new();
     for (name, tag, user_id, model) in [
@@ -48,7 +49,7 @@ async fn check(store: &dyn Store, said: &[MessageId], table: &[(SearchFilter, &[
 
 const ALL: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7, 8];
 
-/// Each filter admits what it says, and an empty list nothing.
+/// Each filter admits exactly what it names, and an empty list nothing.
 pub async fn every_filter_by_itself(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     let said = said(&*store).await?;
@@ -90,7 +91,12 @@ pub async fn every_filter_by_itself(setup: Setup) -> CaseResult {
             (besides(&["one", "two", "three"]), &[]),
             (SearchFilter { exclude_sessions: crate::fixture::ids(&["one"]), ..sessions(&["one", "two"]) }, &[3, 4, 5]),
             (model("m-1"), &[0, 1, 2]),
-            (model("M-1"), &[]),
+            (model("M-"), &[0, 1, 2, 3, 4, 5]),
+            (model("-2"), &[3, 4, 5]),
+            (model("m-12"), &[]),
+            (model("%"), &[]),
+            (model("m_1"), &[]),
+            (model(""), &[0, 1, 2, 3, 4, 5]),
             (called("GROSSE DES CAFE"), &[0, 1, 2]),
             (called("别山"), &[3, 4, 5]),
             (called("ize of"), &[3, 4, 5]),
@@ -166,7 +172,7 @@ pub async fn a_tag_of_many_conversations(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Filters narrow each other.
+/// Filters are combined with AND.
 pub async fn filters_together(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     let said = said(&*store).await?;

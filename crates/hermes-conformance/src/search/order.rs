@@ -1,11 +1,12 @@
-//! In what order hits come.
+//! The order of hits.
 
 use super::{MOMENTS, asked, ids, is_whole, places, question};
 use crate::fixture::{at, made, request, user};
 use crate::{CaseResult, Setup};
 use hermes_session::search::SearchOrder;
 
-/// Whole words come before pieces of words, of equal words the newest first, pieces the newest first; a prefix makes whole words of beginnings.
+/// Whole words come before parts of words. Among equally good matches of words, and among parts, the newest comes first.
+/// A prefix search treats the beginning of a word as a whole word.
 pub async fn whole_words_before_pieces(setup: Setup) -> CaseResult {
     const SAID: [&str; 8] =
         ["concatenate", "cat", "bobcats", "tie cat", "category", "tie cat", "a cat, it is", "tie cat"];
@@ -32,7 +33,7 @@ pub async fn whole_words_before_pieces(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// On request the last written comes first, whatever clocks said.
+/// On request the last written message comes first, whatever its time is.
 pub async fn newest_first(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     let (one, two) = (made(&*store, "one", 0).await, made(&*store, "two", 0).await);
@@ -51,8 +52,8 @@ pub async fn newest_first(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A question that only excludes finds everything else, and an empty one everything, the newest first.
-pub async fn absence_is_told_newest_first(setup: Setup) -> CaseResult {
+/// A query that only excludes finds everything else, and an empty one everything, newest first.
+pub async fn absence_is_reported_newest_first(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     let session = made(&*store, "s", 0).await;
     let said = store.append(&session, &["cat", "dog", "大别山", "cat dog", ""].map(user), &request(1)).await?;

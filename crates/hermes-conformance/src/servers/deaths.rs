@@ -1,4 +1,5 @@
-//! A server that dies, or loses its connections, under writers: nothing that was answered is lost, nothing is there twice.
+//! A server that crashes, or loses its connections, under writers: no acknowledged write is lost, and none is
+//! duplicated.
 
 use crate::fixture::{id, new_session, request, user};
 use hermes_session::search::{Query, SearchRequest};
@@ -10,16 +11,16 @@ use std::time::Duration;
 
 const WRITERS: usize = 8;
 
-/// How often the server is killed: `HERMES_TORTURE` says, else a few times.
+/// Returns how often the server is killed: the value of `HERMES_TORTURE`, or 5.
 fn kills() -> u64 {
     std::env::var("HERMES_TORTURE").ok().and_then(|number| number.parse().ok()).unwrap_or(5)
 }
 
-/// The server crashes and starts again, as often as `HERMES_TORTURE` says, under writers that wait for it.
+/// The server crashes and is restarted, as often as `HERMES_TORTURE` says, under writers that wait for it.
 ///
 /// # Panics
 ///
-/// If something is lost, there twice, or not found afterwards.
+/// If a message is lost, duplicated, or not found afterwards.
 pub async fn killed_under_writers(store: Arc<dyn Store>, mut crash: impl FnMut()) {
     for writer in 0..WRITERS {
         store.create(&new_session(&format!("w{writer}")), &request(0)).await.expect("made");
@@ -35,7 +36,7 @@ pub async fn killed_under_writers(store: Arc<dyn Store>, mut crash: impl FnMut()
             while !stop.load(Ordering::Relaxed) {
                 number += 1;
                 let text = format!("zeta{writer}x{number}q");
-                // Every other one has a key, under which it can be sent again if nobody can tell what became of it.
+                // Every other one has an idempotency key, with which it can be repeated if the outcome is unknown.
                 let keyed = number % 2 == 0;
                 let request = match keyed {
                     true => request(0).keyed(RequestKey::parse(&text).expect("a key")),
@@ -60,7 +61,7 @@ pub async fn killed_under_writers(store: Arc<dyn Store>, mut crash: impl FnMut()
     }
     for _ in 0..kills() {
         let before = acknowledged.load(Ordering::Relaxed);
-        // Not before the writers are at it again.
+        // Wait until the writers have continued.
         while acknowledged.load(Ordering::Relaxed) < before + WRITERS as u64 {
             if let Some(ended) = writers.try_join_next() {
                 panic!("no writer ends before it is told to: {ended:?}");
@@ -80,7 +81,8 @@ pub async fn killed_under_writers(store: Arc<dyn Store>, mut crash: impl FnMut()
         }
         lost += told.iter().filter(|text| !counts.contains_key(*text)).count();
         doubled += counts.values().filter(|count| **count > 1).count();
-        // Its words are in the index and in the vocabulary, whatever the server forgot: each is found, and by a piece of it.
+        // Its words are in the index and in the vocabulary, whatever the server lost: each is found, also by a part of
+        // it.
         for text in &told {
             assert_eq!(found_by_a_piece(&*store, text).await, 1, "{text}");
         }
@@ -92,7 +94,7 @@ pub async fn killed_under_writers(store: Arc<dyn Store>, mut crash: impl FnMut()
     {
         let kills = kills();
         println!(
-            "killed {kills} times under {WRITERS} writers: {acknowledged} acknowledged, {doubtful} in doubt, {lost} lost, {doubled} doubled"
+            "killed {kills} times under {WRITERS} writers: {acknowledged} acknowledged, {doubtful} with unknown outcome, {lost} lost, {doubled} doubled"
         );
     }
     assert_eq!((lost, doubled), (0, 0));
@@ -100,11 +102,12 @@ pub async fn killed_under_writers(store: Arc<dyn Store>, mut crash: impl FnMut()
     assert!(report.is_sound(), "{report:?}");
 }
 
-/// The server crashes after it refused a message, and somebody reads before anybody writes: what was learned from what was refused may be forgotten.
+/// The server crashes after it refused a message, and a read comes before the next write. The words of the refused
+/// message may be lost from the vocabulary.
 ///
 /// # Panics
 ///
-/// If the same words are not found when they are said afterwards.
+/// If the same words are not found when they are written afterwards.
 pub async fn killed_after_a_refusal(store: &dyn Store, crash: impl FnOnce()) {
     store.create(&new_session("w0"), &request(0)).await.expect("made");
     let refused = append(store, 1, "zetaqx", &request(0)).await;
@@ -115,11 +118,12 @@ pub async fn killed_after_a_refusal(store: &dyn Store, crash: impl FnOnce()) {
     assert_eq!(found_by_a_piece(store, "zetaqx").await, 1);
 }
 
-/// Another state of the server takes the place of the one there was, in which `zetaqx` is in no vocabulary, and somebody reads before anybody writes.
+/// The server is replaced by an earlier state in which `zetaqx` is not in the vocabulary, and a read comes before the
+/// next write.
 ///
 /// # Panics
 ///
-/// If the same word is not found when it is said afterwards.
+/// If the same word is not found when it is written afterwards.
 pub async fn replaced_by_one_that_knows_less(store: &dyn Store, replace: impl FnOnce()) {
     store.create(&new_session("w0"), &request(0)).await.expect("made");
     append(store, 0, "zetaqx", &request(0)).await.expect("said");
@@ -130,11 +134,11 @@ pub async fn replaced_by_one_that_knows_less(store: &dyn Store, replace: impl Fn
     assert_eq!(found_by_a_piece(store, "zetaqx").await, 2);
 }
 
-/// The word `zetaqx` is taken out of the vocabulary.
+/// The word `zetaqx` is removed from the vocabulary.
 ///
 /// # Panics
 ///
-/// If that is not told, or not mended by making the indexes anew.
+/// If that is not reported, or not repaired by rebuilding the indexes.
 pub async fn deprived_of_a_word(store: &dyn Store, deprive: impl FnOnce()) {
     store.create(&new_session("w0"), &request(0)).await.expect("made");
     append(store, 0, "zetaqx", &request(0)).await.expect("said");
@@ -150,7 +154,8 @@ pub async fn deprived_of_a_word(store: &dyn Store, deprive: impl FnOnce()) {
     assert!(report.is_sound(), "{report:?}");
 }
 
-/// How many messages with a word are found by it; as many by what is behind its first letter. However slow the server is at the moment, none is left out.
+/// Returns the number of messages that a word finds, and checks that a part of it finds as many. The timeout is long,
+/// so that a slow server leaves none out.
 async fn found_by_a_piece(store: &dyn Store, word: &str) -> usize {
     let mut found = Vec::new();
     for asked in [word, &word[1..]] {
@@ -166,11 +171,11 @@ async fn append(store: &dyn Store, writer: usize, text: &str, request: &Request)
     store.append(&id(&format!("w{writer}")), &[user(text)], request).await.map(drop)
 }
 
-/// Connections are cut in whatever phase a call is, one after the other.
+/// Connections are cut one after the other, in any phase of a call.
 ///
 /// # Panics
 ///
-/// If a call fails, or something is not there once and in order.
+/// If a call fails, or a message is missing, duplicated or out of order.
 pub async fn cut_under_a_writer(store: Arc<dyn Store>, mut cut: impl FnMut()) {
     store.create(&new_session("w0"), &request(0)).await.expect("made");
     let stop = Arc::new(AtomicBool::new(false));

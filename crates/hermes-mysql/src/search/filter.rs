@@ -1,19 +1,18 @@
-//! Which messages are searched, as conditions of a statement.
+//! Filter of a search, as SQL conditions.
 
 use super::question::Values;
 use crate::error::Failure;
 use crate::row::Row;
 use crate::transaction::Transaction;
 use hermes_session::search::SearchFilter;
-use hermes_session::search::fold::fold;
 use hermes_sql::server::Fields as _;
 use hermes_sql::{pins_and_tags, scope, stored};
 
-/// The largest number of sessions that are listed first. With more, each candidate is checked.
+/// Maximum number of sessions that are listed first. With more, each candidate is checked.
 const MAX_LISTED_SESSIONS: usize = 64;
 
-/// The largest number of sessions bound to one statement, which limits its parameters. With more, the statement over-approximates and the rows
-/// are checked.
+/// Maximum number of sessions bound to one statement, which limits its parameters. With more, the statement
+/// over-approximates and the rows are checked.
 const MAX_BOUND_SESSIONS: usize = 10_000;
 
 /// The messages that a filter admits.
@@ -23,40 +22,40 @@ pub(super) struct Admitted {
 }
 
 enum Sessions {
-    /// Any.
+    /// All sessions.
     All,
-    /// Those that have the properties which the filter asks for.
+    /// Sessions with the properties that the filter asks for.
     Such,
-    /// These.
+    /// These sessions.
     Listed(Vec<String>),
 }
 
 impl Admitted {
-    /// Looks up the sessions of a filter, if they are few or can't be told by the server alone.
+    /// Looks up the sessions of a filter, if they are few or the server cannot evaluate the filter alone.
     pub(super) async fn new(transaction: &Transaction, filter: &SearchFilter) -> Result<Self, Failure> {
         if !filter.asks_of_session() {
             return Ok(Self { filter: filter.clone(), sessions: Sessions::All });
         }
         let mut values = Values::default();
         let conditions = such(filter, &mut values);
-        // A title is compared as the domain compares it.
-        let limit = if filter.title.is_some() { i64::MAX } else { MAX_LISTED_SESSIONS as i64 + 1 };
+        // Pieces of titles and models are compared by the domain's rules.
+        let limit = if filter.asks_for_pieces() { i64::MAX } else { MAX_LISTED_SESSIONS as i64 + 1 };
         let limit = if filter.sessions.is_some() { i64::MAX } else { limit };
         let limit = values.bind(limit);
-        let sql = format!("SELECT s.id, s.title FROM sessions s WHERE TRUE{conditions} LIMIT {limit}");
+        let sql = format!("SELECT s.id, s.title, s.model FROM sessions s WHERE TRUE{conditions} LIMIT {limit}");
         let mut listed = Vec::new();
         for row in values.rows(transaction, &sql).await? {
-            if filter.title.as_deref().is_none_or(|piece| has_title(&row, piece)) {
+            if !filter.asks_for_pieces() || has_pieces(&row, filter) {
                 listed.push(row.try_get(0)?);
             }
         }
-        let is_told = (filter.title.is_some() || filter.sessions.is_some() || listed.len() <= MAX_LISTED_SESSIONS)
+        let is_told = (filter.asks_for_pieces() || filter.sessions.is_some() || listed.len() <= MAX_LISTED_SESSIONS)
             && listed.len() <= MAX_BOUND_SESSIONS;
         let sessions = if is_told { Sessions::Listed(listed) } else { Sessions::Such };
         Ok(Self { filter: filter.clone(), sessions })
     }
 
-    /// Conditions on the row `name` of `hx_search`, each with an `AND` before it.
+    /// Returns the conditions on the row `name` of `hx_search`, each preceded by `AND`.
     pub(super) fn conditions(&self, name: &str, values: &mut Values) -> String {
         let mut sql = match &self.sessions {
             Sessions::All => String::new(),
@@ -76,7 +75,7 @@ impl Admitted {
     }
 }
 
-/// What a filter asks of the session `s`, but for its title.
+/// Returns the conditions of a filter on the session `s`, without those on title and model.
 fn such(filter: &SearchFilter, values: &mut Values) -> String {
     let kept = |text: &str| stored::without_nul(text).into_owned();
     let mut sql = String::new();
@@ -86,19 +85,16 @@ fn such(filter: &SearchFilter, values: &mut Values) -> String {
     }
     if !filter.exclude_sources.is_empty() {
         let sources = filter.exclude_sources.iter().map(|source| kept(source.as_str()));
-        // As bytes: a text is the same as one with blanks behind it, and that would be left out as well.
+        // Compared as bytes: a text comparison ignores trailing blanks, and would exclude those texts as well.
         sql += &format!(" AND NOT ({})", values.among("CAST(s.source AS BINARY)", sources));
     }
     if let Some(user) = &filter.user_id {
         sql += &format!(" AND s.user_id = {}", values.bind(kept(user)));
     }
-    if let Some(model) = &filter.model {
-        sql += &format!(" AND s.model = {}", values.bind(kept(model)));
-    }
     if let Some(sessions) = filter.sessions.as_ref().filter(|sessions| sessions.len() <= MAX_BOUND_SESSIONS) {
         sql += &format!(" AND {}", values.among("s.id", sessions.iter().map(|id| id.as_str())));
     }
-    // Those that are too many for a statement are asked of the rows themselves.
+    // A list too long for a statement is checked against the rows.
     if !filter.exclude_sessions.is_empty() && filter.exclude_sessions.len() <= MAX_BOUND_SESSIONS {
         sql += &format!(" AND NOT ({})", values.among("s.id", filter.exclude_sessions.iter().map(|id| id.as_str())));
     }
@@ -109,7 +105,7 @@ fn such(filter: &SearchFilter, values: &mut Values) -> String {
     sql
 }
 
-/// What it asks of the message `m`.
+/// Returns the conditions of a filter on the message `m`.
 fn said(filter: &SearchFilter, values: &mut Values) -> String {
     let mut sql = String::new();
     if let Some(roles) = &filter.roles {
@@ -125,7 +121,8 @@ fn said(filter: &SearchFilter, values: &mut Values) -> String {
     sql
 }
 
-fn has_title(row: &Row, piece: &str) -> bool {
-    let title = hermes_sql::server::row::given(row, 1);
-    title.is_some_and(|title| fold(&title).contains(fold(piece).as_ref()))
+/// Returns whether the title and the model of a row have the pieces that a filter asks for.
+fn has_pieces(row: &Row, filter: &SearchFilter) -> bool {
+    let text = |index: usize| hermes_sql::server::row::given(row, index);
+    filter.admits_pieces(text(1).as_deref(), text(2).as_deref())
 }

@@ -1,4 +1,5 @@
-//! From every form that the tables ever had, with rows in it, by any number of openers at once; and from the middle of a migration.
+//! Migrations from every earlier version of the tables, with rows in them, by several processes at once, and from the
+//! middle of a migration.
 
 use crate::fixture::{database, id, now, options, refusal, said, server, session};
 use crate::waiting::Holder;
@@ -7,7 +8,7 @@ use hermes_mysql::{MysqlOptions, MysqlStore};
 use hermes_session::{Maintenance as _, Refusal, SessionStore as _, StoreError};
 use std::time::{Duration, Instant};
 
-/// What every migration is called, and its statements, in order.
+/// Returns the name and the statements of every migration, in order.
 fn migrations() -> Vec<(String, Vec<String>)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
     let files = std::fs::read_dir(folder).expect("the migrations are there");
@@ -26,11 +27,12 @@ fn migrations() -> Vec<(String, Vec<String>)> {
     all
 }
 
-/// The table that says which migrations there were.
+/// Statement for the table of migrations.
 const MARKS: &str = "CREATE TABLE hx_migration (number INTEGER NOT NULL PRIMARY KEY, name VARBINARY(64) NOT NULL, \
      begun_at DATETIME NOT NULL, applied_at DATETIME) ENGINE = InnoDB;";
 
-/// Statements that leave a database as it was after so many migrations, and so many statements of the next.
+/// Returns statements that create a database as it was after `number` migrations and `statements` statements of the
+/// next.
 fn history(number: usize, statements: usize) -> String {
     let mut sql = format!("SET SESSION innodb_ft_enable_stopword = OFF; {MARKS}");
     for (place, (name, all)) in migrations().iter().take(number + usize::from(statements > 0)).enumerate() {
@@ -43,7 +45,7 @@ fn history(number: usize, statements: usize) -> String {
     sql
 }
 
-/// Makes a database as it was after so many migrations, with a session in it.
+/// Creates a database as it was after `number` migrations, with a session in it.
 fn old(server: &Mariadb, name: &str, number: usize) -> String {
     let url = database(server, name);
     server.sql(&format!(
@@ -57,7 +59,7 @@ fn old(server: &Mariadb, name: &str, number: usize) -> String {
     url
 }
 
-/// What the tables of a database are made of.
+/// Describes the tables of a database.
 fn form(server: &Mariadb, name: &str) -> String {
     server.sql(&format!(
         "SELECT table_name, column_name, column_type, is_nullable, column_default, extra FROM information_schema.columns \
@@ -68,7 +70,7 @@ fn form(server: &Mariadb, name: &str) -> String {
     ))
 }
 
-/// Uses a store a little, and sees that all is well with it.
+/// Uses a store a little, and checks that it works.
 async fn used(url: &str) {
     let store = MysqlStore::open(url, &options()).await.unwrap_or_else(|error| panic!("{url}: {error}"));
     store.append(&id("s"), &[said("more")], &now()).await.expect("said");
@@ -107,7 +109,7 @@ async fn one_that_was_cut_off_anywhere_is_run_again() {
     let Some(server) = server(&[]) else { return };
     MysqlStore::open(&server.url(), &options()).await.expect("a new one is made");
     for (number, (_, statements)) in migrations().iter().enumerate() {
-        // Behind the last one only the row is missing that says that it ended.
+        // After the last statement only the row is missing that says that the migration ended.
         for count in 1..=statements.len() {
             let name = format!("cut{number}x{count}");
             let url = database(&server, &name);
@@ -120,7 +122,7 @@ async fn one_that_was_cut_off_anywhere_is_run_again() {
             used(&url).await;
         }
     }
-    // Nothing but the table of the rows came about.
+    // Only the table of migrations was created.
     let url = database(&server, "first");
     server.sql(&format!("USE first; {MARKS}"));
     MysqlStore::open(&url, &options()).await.expect("it opens");
@@ -129,7 +131,8 @@ async fn one_that_was_cut_off_anywhere_is_run_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_whose_connection_is_cut_is_run_again() {
-    // The connection, not the server: MariaDB 10.11.14 does not always start again after a kill while it makes a table.
+    // Cuts the connection and not the server: MariaDB 10.11.14 does not always restart after a kill while it creates a
+    // table.
     let Some(server) = server(&[]) else { return };
     MysqlStore::open(&server.url(), &options()).await.expect("a new one is made");
     for round in 0..10 {
@@ -139,14 +142,14 @@ async fn one_whose_connection_is_cut_is_run_again() {
             let url = url.clone();
             tokio::spawn(async move { MysqlStore::open(&url, &options()).await.map(drop) })
         };
-        // Not before so many tables are there; the last rounds find it at its end.
+        // Waits for `round` tables; in the last rounds the migration has ended by then.
         let count = format!("SELECT count(*) FROM information_schema.tables WHERE table_schema = '{name}'");
         while !opener.is_finished()
             && tokio::task::block_in_place(|| server.sql(&count)).trim().parse::<u32>().expect("a number") < round
         {
         }
         tokio::task::block_in_place(|| crate::fixture::cut_all(&server));
-        // It was told, or was done before.
+        // It failed, or was done before.
         _ = opener.await.expect("no panic");
         let store = MysqlStore::open(&url, &options()).await.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(form(&server, &name), form(&server, "hermes"), "{name}");
@@ -187,7 +190,8 @@ async fn a_newer_one_is_left_alone() {
     assert_eq!(form(&server, "newer"), before);
 }
 
-/// A change of a table waits for whoever uses it, in attempts between which other calls come through, and no longer than the store waits.
+/// A change of a table waits for its users, in attempts between which other calls proceed, and no longer than the store
+/// waits.
 #[tokio::test]
 async fn a_lock_on_the_tables_is_waited_for_and_reported() {
     let Some(server) = server(&[]) else { return };
@@ -200,10 +204,7 @@ async fn a_lock_on_the_tables_is_waited_for_and_reported() {
     assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
     assert!(matches!(error, StoreError::Busy { .. }), "{error:?}");
     let text = error.to_string();
-    assert!(
-        text.contains("while trying to bring the tables up to date; it is held by a transaction of another"),
-        "{text}"
-    );
+    assert!(text.contains("while trying to migrate the tables; it is held by a transaction of another"), "{text}");
     assert_eq!(server.sql(newest).trim(), "6");
     let patient = MysqlOptions { wait: Duration::from_secs(60), ..options() };
     let opener = tokio::spawn(async move { MysqlStore::open(&url, &patient).await.map(drop) });

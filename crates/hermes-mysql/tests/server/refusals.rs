@@ -1,4 +1,4 @@
-//! Servers that can't be used are told as such, at once, and nothing takes their place.
+//! Unusable servers are reported as such, at once, without a fallback.
 
 use crate::fixture::{database, id, now, options, refusal, said, server, session};
 use hermes_mysql::{MysqlOptions, MysqlStore};
@@ -6,7 +6,7 @@ use hermes_session::{ConversationStore as _, Maintenance as _, Refusal, ServerPr
 use std::time::{Duration, Instant};
 
 #[tokio::test]
-async fn each_reason_is_told_with_what_to_do() {
+async fn each_reason_is_reported_with_what_to_do() {
     let Some(server) = server(&[]) else { return };
     server.sql("CREATE USER guest@'127.0.0.1'; GRANT SELECT ON hermes.* TO guest@'127.0.0.1'");
     let port = server.port();
@@ -34,7 +34,7 @@ async fn each_reason_is_told_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_told_and_not_shown() {
+async fn a_wrong_password_is_reported_and_not_shown() {
     let Some(server) = server(&[]) else { return };
     server.sql("CREATE USER ada@'127.0.0.1' IDENTIFIED BY 'ri:g?h@t%'; GRANT ALL ON hermes.* TO ada@'127.0.0.1'");
     let url = |password: &str| format!("mysql://ada:{password}@127.0.0.1:{}/hermes", server.port());
@@ -46,12 +46,12 @@ async fn a_wrong_password_is_told_and_not_shown() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_told_within_the_time_out() {
+async fn nobody_there_is_reported_within_the_time_out() {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let silent = listener.local_addr().expect("its address").port();
     let options = MysqlOptions { connect_timeout: Duration::from_secs(1), ..options() };
     let start = Instant::now();
-    // One that takes the connection and never says a word, then one that nobody listens at.
+    // First a server that accepts the connection and never answers, then a port that nobody listens on.
     let (_, reason) = refusal(&format!("mysql://a@127.0.0.1:{silent}/b"), &options).await;
     assert!(matches!(reason, Refusal::Server { problem: ServerProblem::NotReached, .. }), "{reason:?}");
     drop(listener);
@@ -72,11 +72,11 @@ async fn tables_of_others_are_left_alone() {
 }
 
 #[tokio::test]
-async fn a_server_that_only_reads_is_told() {
+async fn a_server_that_only_reads_is_reported() {
     let Some(server) = server(&[]) else { return };
     let url = database(&server, "r");
     drop(MysqlStore::open(&url, &options()).await.expect("it opens"));
-    // Whoever may do everything may write to such a server all the same.
+    // A user with all privileges could write to such a server anyway.
     server.sql("CREATE USER ada@'127.0.0.1'; GRANT ALL ON r.* TO ada@'127.0.0.1'; SET GLOBAL read_only = 1");
     let url = url.replace("hermes@", "ada@");
     let store = MysqlStore::open(&url, &options()).await.expect("it opens: the tables are there");
@@ -111,7 +111,7 @@ async fn reading_alone_makes_and_changes_nothing() {
     assert!(matches!(refused, Err(StoreError::ReadOnly { .. })), "{refused:?}");
 }
 
-/// What a server is set to changes nothing of what is kept: other letters, other rules, other forms of tables.
+/// The settings of a server do not affect stored data: other character sets, other SQL modes, other table formats.
 #[tokio::test]
 async fn the_settings_of_a_server_change_nothing_that_is_kept() {
     let odd = [

@@ -1,4 +1,4 @@
-//! Others in the way: waited for, tried again, told when it takes too long.
+//! Concurrent work: waited for, retried, and reported when it takes too long.
 
 use crate::fixture::{id, now, options, said, server, session};
 use hermes_conformance::servers::Mariadb;
@@ -17,7 +17,7 @@ async fn a_lock_of_others_is_waited_for_and_told() {
     let holder = Holder::new(&server, "SELECT 1 FROM sessions WHERE id = 's' FOR UPDATE").await;
     let error = store.append(&id("s"), &[said("x")], &now()).await.expect_err("somebody else has the session");
     assert!(matches!(error, StoreError::Busy { .. }), "{error:?}");
-    // It is waited for as long as that takes, within the bounds.
+    // The call waits as long as needed, within its limit.
     let waiting = Arc::clone(&store);
     let waiting = tokio::spawn(async move { waiting.append(&id("s"), &[said("x")], &now()).await });
     awaited(&server).await;
@@ -29,7 +29,7 @@ async fn a_lock_of_others_is_waited_for_and_told() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_only_reads_is_not_asked_again_on_the_same_connection() {
     let Some(server) = server(&[]) else { return };
-    // Whoever may do everything may write all the same.
+    // A user with all privileges could write anyway.
     server.sql("CREATE USER plain@'127.0.0.1'; GRANT ALL ON hermes.* TO plain@'127.0.0.1'");
     let url = server.url().replace("hermes@", "plain@");
     let store = Arc::new(MysqlStore::open(&url, &options()).await.expect("it opens"));
@@ -49,7 +49,7 @@ async fn a_server_that_only_reads_is_not_asked_again_on_the_same_connection() {
 }
 
 #[tokio::test]
-async fn every_connection_in_use_is_told_within_the_time_out() {
+async fn every_connection_in_use_is_reported_within_the_time_out() {
     let Some(server) = server(&[]) else { return };
     let options = MysqlOptions { max_connections: 1, wait: Duration::from_secs(3), ..options() };
     let store = Arc::new(MysqlStore::open(&server.url(), &options).await.expect("it opens"));
@@ -57,7 +57,7 @@ async fn every_connection_in_use_is_told_within_the_time_out() {
     let holder = Holder::new(&server, "SELECT 1 FROM sessions WHERE id = 's' FOR UPDATE").await;
     let (waiting, reading) = (Arc::clone(&store), Arc::clone(&store));
     let waiting = tokio::spawn(async move { waiting.append(&id("s"), &[said("x")], &now()).await });
-    // The first one has the only connection, and waits on it for the holder.
+    // The first call has the only connection, and waits on it for the holder.
     awaited(&server).await;
     let error = reading.session(&id("s")).await.expect_err("there is no connection left");
     assert!(matches!(error, StoreError::Busy { .. }), "{error:?}");
@@ -125,8 +125,8 @@ async fn a_deadlock_is_tried_again() {
     for name in ["s", "t"] {
         store.create(&session(name), &now()).await.expect("made");
     }
-    // Somebody has what a list shows of the session and wants the session, while an append has the session and wants that. The one that
-    // changed more is kept by the server: that is this one.
+    // The holder has locked the side row and wants the session, while an append has locked the session and wants the
+    // side row. The server spares the transaction that changed more, which is the holder.
     let mut holder = Holder::new(&server, "CREATE TEMPORARY TABLE ballast (a INT PRIMARY KEY) ENGINE = InnoDB").await;
     let rows: Vec<String> = (0..100).map(|number| format!("('ballast {number}', 'x')")).collect();
     holder.run(&format!("INSERT INTO state_meta (`key`, value) VALUES {}", rows.join(", "))).await.expect("written");
@@ -142,14 +142,14 @@ async fn a_deadlock_is_tried_again() {
     assert_eq!(deadlocks.trim(), "Innodb_deadlocks\t1", "there was one");
 }
 
-/// Waits until somebody waits for a lock.
+/// Waits until a transaction waits for a lock.
 async fn awaited(server: &Mariadb) {
     while server.sql("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'").trim().ends_with("\t0") {
         tokio::task::yield_now().await;
     }
 }
 
-/// Somebody else's transaction that keeps what its statements locked.
+/// Another client's transaction that keeps the locks of its statements.
 pub(crate) struct Holder(mysql_async::Conn);
 
 impl Holder {

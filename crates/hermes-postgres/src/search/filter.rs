@@ -1,13 +1,12 @@
-//! Which messages are searched, as conditions of a statement.
+//! Filter of a search, as SQL conditions.
 
 use super::question::Values;
 use crate::error::Failure;
 use crate::transaction::Transaction;
 use hermes_session::search::SearchFilter;
-use hermes_session::search::fold::fold;
 use hermes_sql::{pins_and_tags, scope, stored};
 
-/// The largest number of sessions that are listed first to look up their messages. With more, each candidate is checked.
+/// Maximum number of sessions that are listed first to look up their messages. With more, each candidate is checked.
 const MAX_LISTED_SESSIONS: usize = 64;
 
 /// The messages that a filter admits.
@@ -17,39 +16,39 @@ pub(super) struct Admitted {
 }
 
 enum Sessions {
-    /// Any.
+    /// All sessions.
     All,
-    /// Those that have the properties which the filter asks for.
+    /// Sessions with the properties that the filter asks for.
     Such,
-    /// These.
+    /// These sessions.
     Listed(Vec<String>),
 }
 
 impl Admitted {
-    /// Looks up the sessions of a filter, if they are few or can't be told by the server alone.
+    /// Looks up the sessions of a filter, if they are few or the server cannot evaluate the filter alone.
     pub(super) async fn new(transaction: &Transaction, filter: &SearchFilter) -> Result<Self, Failure> {
         if !filter.asks_of_session() {
             return Ok(Self { filter: filter.clone(), sessions: Sessions::All });
         }
         let mut values = Values::default();
         let conditions = such(filter, &mut values);
-        // A title is compared as the domain compares it.
-        let limit = if filter.title.is_some() { i64::MAX } else { MAX_LISTED_SESSIONS as i64 + 1 };
+        // Pieces of titles and models are compared by the domain's rules.
+        let limit = if filter.asks_for_pieces() { i64::MAX } else { MAX_LISTED_SESSIONS as i64 + 1 };
         let limit = if filter.sessions.is_some() { i64::MAX } else { limit };
         let limit = values.bind(limit);
-        let sql = format!("SELECT s.id, s.title FROM sessions s WHERE true{conditions} LIMIT {limit}");
+        let sql = format!("SELECT s.id, s.title, s.model FROM sessions s WHERE true{conditions} LIMIT {limit}");
         let mut listed = Vec::new();
         for row in values.rows(transaction, &sql).await? {
-            if filter.title.as_deref().is_none_or(|piece| has_title(&row, piece)) {
+            if !filter.asks_for_pieces() || has_pieces(&row, filter) {
                 listed.push(row.try_get(0)?);
             }
         }
-        let is_told = filter.title.is_some() || filter.sessions.is_some() || listed.len() <= MAX_LISTED_SESSIONS;
+        let is_told = filter.asks_for_pieces() || filter.sessions.is_some() || listed.len() <= MAX_LISTED_SESSIONS;
         let sessions = if is_told { Sessions::Listed(listed) } else { Sessions::Such };
         Ok(Self { filter: filter.clone(), sessions })
     }
 
-    /// Conditions on the row `name` of `hx_search`, each with an `AND` before it.
+    /// Returns the conditions on the row `name` of `hx_search`, each preceded by `AND`.
     pub(super) fn conditions(&self, name: &str, values: &mut Values) -> String {
         let mut sql = match &self.sessions {
             Sessions::All => String::new(),
@@ -75,7 +74,7 @@ impl Admitted {
     }
 }
 
-/// What a filter asks of the session `s`, but for its title.
+/// Returns the conditions of a filter on the session `s`, without those on title and model.
 fn such(filter: &SearchFilter, values: &mut Values) -> String {
     let kept = |text: &str| stored::without_nul(text).into_owned();
     let mut sql = String::new();
@@ -91,9 +90,6 @@ fn such(filter: &SearchFilter, values: &mut Values) -> String {
     if let Some(user) = &filter.user_id {
         ask("s.user_id = ?::text", values.bind(kept(user)));
     }
-    if let Some(model) = &filter.model {
-        ask("s.model = ?::text", values.bind(kept(model)));
-    }
     if let Some(sessions) = &filter.sessions {
         let sessions: Vec<String> = sessions.iter().map(|id| id.as_str().to_owned()).collect();
         ask("s.id = ANY(?::text[])", values.bind(sessions));
@@ -108,7 +104,7 @@ fn such(filter: &SearchFilter, values: &mut Values) -> String {
     sql
 }
 
-/// What it asks of the message `m`.
+/// Returns the conditions of a filter on the message `m`.
 fn said(filter: &SearchFilter, values: &mut Values) -> String {
     let mut sql = String::new();
     let mut ask = |condition: &str, place: String| sql += &format!(" AND {}", condition.replace('?', &place));
@@ -125,11 +121,11 @@ fn said(filter: &SearchFilter, values: &mut Values) -> String {
     sql
 }
 
-fn has_title(row: &tokio_postgres::Row, piece: &str) -> bool {
-    let title = row
-        .try_get::<_, Option<&str>>(1)
-        .ok()
-        .flatten()
-        .map(|title| stored::with_nul(title).unwrap_or_else(|| title.to_owned()));
-    title.is_some_and(|title| fold(&title).contains(fold(piece).as_ref()))
+/// Returns whether the title and the model of a row have the pieces that a filter asks for.
+fn has_pieces(row: &tokio_postgres::Row, filter: &SearchFilter) -> bool {
+    let text = |index: usize| {
+        let text = row.try_get::<_, Option<&str>>(index).ok().flatten();
+        text.map(|text| stored::with_nul(text).unwrap_or_else(|| text.to_owned()))
+    };
+    filter.admits_pieces(text(1).as_deref(), text(2).as_deref())
 }

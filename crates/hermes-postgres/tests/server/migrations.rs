@@ -1,4 +1,4 @@
-//! From every form that the tables ever had, with rows in it, by any number of openers at once.
+//! Migrations from every earlier version of the tables, with rows in them, by several processes at once.
 
 use crate::fixture::{id, now, options, refusal, said, server, session};
 use crate::waiting::Holder;
@@ -6,7 +6,7 @@ use hermes_postgres::{PostgresOptions, PostgresStore};
 use hermes_session::{Maintenance as _, Refusal, SessionStore as _, StoreError};
 use std::time::{Duration, Instant};
 
-/// What every migration is called, in order.
+/// Returns the name and the text of every migration, in order.
 fn migrations() -> Vec<(String, String)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
     let files = std::fs::read_dir(folder).expect("the migrations are there");
@@ -21,7 +21,7 @@ fn migrations() -> Vec<(String, String)> {
     all
 }
 
-/// Makes a schema as it was after so many migrations.
+/// Creates a schema as it was after `number` migrations.
 fn old(server: &hermes_conformance::servers::Postgres, schema: &str, number: usize) {
     let mut sql = format!(
         "CREATE SCHEMA {schema}; SET search_path = {schema}; CREATE TABLE hx_migration (number INTEGER NOT NULL PRIMARY KEY, \
@@ -96,7 +96,8 @@ async fn a_newer_one_is_left_alone() {
     assert!(matches!(reason, Refusal::NewerTables { found: 99, .. }), "{reason:?}");
 }
 
-/// A change of a table waits for whoever uses it, in attempts between which other calls come through, and no longer than the store waits.
+/// A change of a table waits for its users, in attempts between which other calls proceed, and no longer than the store
+/// waits.
 #[tokio::test]
 async fn a_lock_on_the_tables_is_waited_for_and_reported() {
     let Some(server) = server(&[]) else { return };
@@ -108,10 +109,7 @@ async fn a_lock_on_the_tables_is_waited_for_and_reported() {
     assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
     assert!(matches!(error, StoreError::Busy { .. }), "{error:?}");
     let text = error.to_string();
-    assert!(
-        text.contains("while trying to bring the tables up to date; it is held by a transaction of another"),
-        "{text}"
-    );
+    assert!(text.contains("while trying to migrate the tables; it is held by a transaction of another"), "{text}");
     assert_eq!(server.sql("SELECT max(number) FROM locked.hx_migration").trim(), "6");
     let (url, patient) = (server.url(), PostgresOptions { wait: Duration::from_secs(60), ..options("locked") });
     let opener = tokio::spawn(async move { PostgresStore::open(&url, &patient).await.map(drop) });

@@ -1,4 +1,4 @@
-//! Servers that can't be used are told as such, at once, and nothing takes their place.
+//! Unusable servers are reported as such, at once, without a fallback.
 
 use crate::fixture::{id, now, options, refusal, said, server, session};
 use hermes_postgres::{PostgresOptions, PostgresStore};
@@ -6,7 +6,7 @@ use hermes_session::{ConversationStore as _, Maintenance as _, Refusal, ServerPr
 use std::time::{Duration, Instant};
 
 #[tokio::test]
-async fn each_reason_is_told_with_what_to_do() {
+async fn each_reason_is_reported_with_what_to_do() {
     let Some(server) = server(&[]) else { return };
     server.sql("CREATE ROLE guest LOGIN PASSWORD 'right'");
     server.sql("CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
@@ -27,7 +27,7 @@ async fn each_reason_is_told_with_what_to_do() {
     assert!(error.ends_with("can't be used: permission denied for database hermes"), "{error}");
     assert!(matches!(reason, Refusal::Server { problem: ServerProblem::NoPrivilege, .. }), "{reason:?}");
     let (error, _) = refusal(&url(&format!("hermes@127.0.0.1:{port}/latin")), &options("a")).await;
-    assert!(error.ends_with("keeps text as LATIN1"), "{error}");
+    assert!(error.ends_with("stores text as LATIN1, not UTF-8"), "{error}");
     let reading = PostgresOptions { create: false, ..options("a") };
     let (error, _) = refusal(&server.url(), &reading).await;
     assert!(error.ends_with("has no session store in the schema a"), "{error}");
@@ -39,7 +39,7 @@ async fn each_reason_is_told_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_told_and_not_shown() {
+async fn a_wrong_password_is_reported_and_not_shown() {
     let Some(server) = server(&[]) else { return };
     server.sql("ALTER ROLE hermes PASSWORD 'right'");
     let rules = server.data().join("pg_hba.conf");
@@ -59,12 +59,12 @@ async fn a_wrong_password_is_told_and_not_shown() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_told_within_the_time_out() {
+async fn nobody_there_is_reported_within_the_time_out() {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let silent = listener.local_addr().expect("its address").port();
     let options = PostgresOptions { connect_timeout: Duration::from_secs(1), ..options("a") };
     let start = Instant::now();
-    // One that takes the connection and never says a word, then one that nobody listens at.
+    // First a server that accepts the connection and never answers, then a port that nobody listens on.
     let (_, reason) = refusal(&format!("postgresql://a@127.0.0.1:{silent}/b"), &options).await;
     assert!(matches!(reason, Refusal::Server { problem: ServerProblem::NotReached, .. }), "{reason:?}");
     drop(listener);
@@ -79,7 +79,7 @@ async fn of_several_hosts_the_one_that_takes_writes_is_found() {
     let url = format!("postgresql://hermes@127.0.0.1:{dead},127.0.0.1:{}/hermes", server.port());
     let store = PostgresStore::open(&url, &options("a")).await.expect("it opens");
     store.create(&session("s"), &now()).await.expect("made");
-    // One that only reads is passed over.
+    // A read-only server is skipped.
     server.sql("ALTER DATABASE hermes SET default_transaction_read_only = on");
     refusal(&url, &options("a")).await;
 }
@@ -143,7 +143,7 @@ async fn without_trigrams_it_says_how_to_add_them() {
     assert!(told.contains("pg_trgm is missing; have an administrator run CREATE EXTENSION pg_trgm"), "{told}");
     server.sql("CREATE EXTENSION pg_trgm");
     let told = notices().await;
-    assert!(told.contains("their index is missing; whoever opens the store for writing makes it"), "{told}");
+    assert!(told.contains("their index is missing; the next command that writes creates it"), "{told}");
     let store = PostgresStore::open(&url, &options("modest")).await.expect("it opens");
     assert_eq!(notices().await, "");
     assert_eq!(store.notices(), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Others in the way: waited for, tried again, told when it takes too long.
+//! Concurrent work: waited for, retried, and reported when it takes too long.
 
 use crate::fixture::{id, now, options, said, server, session};
 use hermes_postgres::{PostgresOptions, PostgresStore};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[tokio::test]
-async fn a_statement_that_takes_too_long_is_told() {
+async fn a_statement_that_takes_too_long_is_reported() {
     let Some(server) = server(&[]) else { return };
     let options = PostgresOptions { statement_timeout: Duration::from_millis(300), ..options("a") };
     let store = PostgresStore::open(&server.url(), &options).await.expect("it opens");
@@ -49,7 +49,7 @@ async fn a_server_that_only_reads_is_not_asked_again_on_the_same_connection() {
     let set = |value: &str| {
         server.sql(&format!("ALTER SYSTEM SET default_transaction_read_only = {value}"));
         server.sql("SELECT pg_reload_conf()");
-        // The server has told every process by the time that it tells a new one.
+        // A new process sees the value only after all others were told.
         while server.sql("SHOW default_transaction_read_only").trim() != value {}
     };
     set("on");
@@ -64,7 +64,7 @@ async fn a_server_that_only_reads_is_not_asked_again_on_the_same_connection() {
 }
 
 #[tokio::test]
-async fn every_connection_in_use_is_told_within_the_time_out() {
+async fn every_connection_in_use_is_reported_within_the_time_out() {
     let Some(server) = server(&[]) else { return };
     let options = PostgresOptions { max_connections: 1, wait: Duration::from_millis(500), ..options("a") };
     let store = Arc::new(PostgresStore::open(&server.url(), &options).await.expect("it opens"));
@@ -72,7 +72,7 @@ async fn every_connection_in_use_is_told_within_the_time_out() {
     let holder = Holder::new(&server, "a", "SELECT 1 FROM sessions WHERE id = 's' FOR UPDATE").await;
     let waiting = Arc::clone(&store);
     let waiting = tokio::spawn(async move { waiting.append(&id("s"), &[said("x")], &now()).await });
-    // The first one has the only connection, and waits on it for the holder.
+    // The first call has the only connection, and waits on it for the holder.
     holder.awaited(&server).await;
     let error = store.session(&id("s")).await.expect_err("there is no connection left");
     assert!(matches!(error, StoreError::Busy { .. }), "{error:?}");
@@ -131,19 +131,20 @@ async fn a_deadlock_is_tried_again() {
     for name in ["s", "t"] {
         store.create(&session(name), &now()).await.expect("made");
     }
-    // Somebody has the words of the session and wants the session, while an append has the session and wants its words.
+    // The holder has locked the side row and wants the session, while an append has locked the session and wants the
+    // side row.
     let holder = Holder::new(&server, "a", "SELECT 1 FROM hx_session WHERE session_id = 's' FOR UPDATE").await;
     let waiting = Arc::clone(&store);
     let waiting = tokio::spawn(async move { waiting.append(&id("s"), &[said("x")], &now()).await });
     holder.awaited(&server).await;
-    // One of the two is given up by the server: it is this one, or the append, which tries again once this one is gone.
+    // The server aborts one of the two: the holder, or the append, which is retried once the holder is gone.
     _ = holder.0.batch_execute("SELECT 1 FROM sessions WHERE id = 's' FOR UPDATE").await;
     drop(holder);
     waiting.await.expect("no panic").expect("said");
     assert_eq!(store.session(&id("s")).await.expect("read").map(|session| session.message_count), Some(1));
 }
 
-/// Somebody else's transaction that keeps what its statement locked.
+/// Another client's transaction that keeps the locks of its statement.
 pub(crate) struct Holder(tokio_postgres::Client);
 
 impl Holder {
@@ -155,7 +156,7 @@ impl Holder {
         Self(client)
     }
 
-    /// Waits until somebody waits for it.
+    /// Waits until a transaction waits for a lock.
     async fn awaited(&self, server: &hermes_conformance::servers::Postgres) {
         while server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'").trim() == "0" {
             tokio::task::yield_now().await;

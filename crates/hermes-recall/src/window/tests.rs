@@ -1,14 +1,14 @@
 use super::*;
 use hermes_session::{Message, MessageBody, SessionId, Timestamp};
 
-/// A message; those that were found are the better the later they come.
+/// Returns a message. Later matches rank better.
 fn said(id: i64, role: Role, text: &str, is_match: bool) -> Said {
     let message =
         Message::new(MessageId(id), SessionId::parse("s").unwrap(), Timestamp::EPOCH, MessageBody::new(role, text));
     Said { message, rank: is_match.then_some(1_000 - id as usize), follows: true }
 }
 
-/// A hundred turns of three messages with a hundred characters each.
+/// Returns a hundred turns of three messages with a hundred characters each.
 fn long(matches: &[i64]) -> Vec<Said> {
     let role = |place: i64| [Role::User, Role::Assistant, Role::Tool][place as usize % 3].clone();
     let text = |place: i64| format!("{}needle{place}", "x".repeat(90));
@@ -23,7 +23,7 @@ fn shown(window: &Window) -> Vec<i64> {
     (0..300).filter(|place| window.text.split("\n\n").any(|part| part.ends_with(&format!("needle{place}")))).collect()
 }
 
-/// All of a conversation.
+/// Returns a transcript that was read completely.
 fn whole(said: &[Said]) -> Transcript {
     Transcript { said: said.to_vec(), to_end: true, unread: 0 }
 }
@@ -111,7 +111,7 @@ fn long_turns_share_the_budget() {
         assert!(shown.len() >= 6, "a share: {shown:?}");
     }
     assert!(shown(2).len().abs_diff(shown(0).len()) <= 1);
-    // A short turn needs less than its share, and the others have it.
+    // A short turn needs less than its share; the others get the rest.
     let mut all = all;
     all.truncate(201);
     all[200] = said(200, Role::User, "short", true);
@@ -119,13 +119,13 @@ fn long_turns_share_the_budget() {
 }
 
 #[test]
-fn what_is_missing_between_two_stretches_is_told() {
+fn what_is_missing_between_two_stretches_is_reported() {
     let mut all = vec![said(1, Role::User, "one", true), said(2, Role::Assistant, "two", false)];
     all[1].follows = false;
     let window = Window::new(&whole(&all), 1_000, marks);
     assert_eq!(window.text, "[USER]: one\n\n[…]\n\n[ASSISTANT]: two");
     assert_eq!(window.left_out, 0);
-    // And so is what is missing before and behind, with as many as are known.
+    // Messages missing before and after are noted too, with the known number.
     all[0].follows = false;
     let read = Transcript { said: all, to_end: false, unread: 70 };
     let window = Window::new(&read, 1_000, marks);

@@ -20,24 +20,24 @@ fn id(text: &str) -> SessionId {
     SessionId::parse(text).unwrap()
 }
 
-/// The sessions that an answer tells anything of: their ids, titles or words are in it.
+/// Returns the sessions about which an answer reveals anything: their ids, titles or words are in it.
 fn told(answer: &str) -> BTreeSet<&'static str> {
     let signs = |session: &str| [format!("\"{session}\""), secret(session), format!("talk {session}\"")];
     let all = sessions().into_iter().map(|(session, _)| session);
     all.filter(|session| signs(session).iter().any(|sign| answer.contains(sign))).collect()
 }
 
-/// Everything that can be read, by name: the answers as an agent gets them.
+/// Returns the answers of every read, by name, as an agent gets them.
 async fn answers(reader: &Reader) -> Result<Vec<(&'static str, String)>, StoreError> {
     let zone = TimeZone::UTC;
     let mut all = Vec::new();
     let searched = async |name, request: RecallRequest| {
         let request = RecallRequest { limit: 10, ..request };
-        // Nothing of the question is to be taken for an answer.
+        // Without the query, so that it is not mistaken for a part of the answer.
         let answer = to_json("", &reader.search(&request, None).await?, &zone);
         let served = &answer["served"];
         if !served.is_null() {
-            // How many messages wait to be indexed is everybody's.
+            // The size of the backlog covers messages of everybody.
             assert_eq!(served["unindexed"].is_u64(), !reader.scope().is_bounded(), "{name}: {served}");
         }
         Ok::<_, StoreError>((name, answer.to_string()))
@@ -48,7 +48,7 @@ async fn answers(reader: &Reader) -> Result<Vec<(&'static str, String)>, StoreEr
     all.push(searched("search, negative", RecallRequest::new("\"\" NOT absent")).await?);
     let secrets: Vec<String> = sessions().into_iter().map(|(session, _)| secret(session)).collect();
     all.push(searched("search, secrets", RecallRequest::new(secrets.join(" OR "))).await?);
-    // Whoever names sessions, users or sources gets no more.
+    // Naming sessions, users or sources does not widen the scope.
     let every: Vec<SessionId> = sessions().into_iter().map(|(session, _)| id(session)).collect();
     let filter = SearchFilter { sessions: Some(every.clone()), ..SearchFilter::default() };
     all.push(searched("search, named sessions", RecallRequest { filter, ..RecallRequest::new("common") }).await?);
@@ -59,7 +59,7 @@ async fn answers(reader: &Reader) -> Result<Vec<(&'static str, String)>, StoreEr
     let filter = SearchFilter { sessions: Some(every), ..SearchFilter::default() };
     all.push(searched("recent, named sessions", RecallRequest { filter, ..RecallRequest::new("") }).await?);
     let everything = ListRequest { page: PageRequest::first(100), ..ListRequest::default() };
-    all.push(("list", listed(&reader.list(&everything).await?, &everything.page, &zone).to_string()));
+    all.push(("list", listed(&reader.list(&everything).await?, &everything.page, &zone, None).to_string()));
     let mut read = [String::new(), String::new(), String::new()];
     for (session, _) in sessions() {
         let refused = |error| match error {
@@ -80,7 +80,8 @@ async fn answers(reader: &Reader) -> Result<Vec<(&'static str, String)>, StoreEr
     Ok(all)
 }
 
-/// Being in a conversation leaves out that one and what it comes from, as far as they are within the scope. To be in one outside is to be in none.
+/// The current conversation and those it originates from are left out, as far as they are within the scope. A current
+/// conversation outside the scope has no effect.
 async fn being_somewhere(reader: &Reader, scope: &Scope, within: &BTreeSet<&str>) {
     let found = async |current: Option<SessionId>, query: &str| {
         let request = RecallRequest { current, limit: 10, ..RecallRequest::new(query) };
@@ -95,7 +96,7 @@ async fn being_somewhere(reader: &Reader, scope: &Scope, within: &BTreeSet<&str>
                 assert_eq!(answer, nowhere, "{session} is not within {scope:?}");
                 continue;
             }
-            // The one branch comes from the first conversation.
+            // The only branch originates from the first conversation.
             let origins = if root == "x1" { vec!["t1", "x1"] } else { vec![root] };
             let known = sessions().into_iter().filter(|(_, root)| origins.contains(root)).map(|(session, _)| session);
             let known: BTreeSet<&str> = known.collect();
@@ -105,7 +106,7 @@ async fn being_somewhere(reader: &Reader, scope: &Scope, within: &BTreeSet<&str>
     }
 }
 
-/// What may be told within a scope, and what has to be.
+/// Checks what may be revealed within a scope, and what must be found.
 async fn check(name: &str, store: Arc<dyn Store>) {
     fill(&*store).await.unwrap();
     let mut table: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
@@ -136,7 +137,7 @@ async fn check(name: &str, store: Arc<dyn Store>) {
     }
 }
 
-/// Nothing outside the scope can be changed, and a title that is taken outside does not tell by whom.
+/// Nothing outside the scope can be changed, and a title that is taken outside does not reveal by which session.
 async fn changes(reader: &Reader, within: &BTreeSet<&str>) {
     let request = Request::at(Timestamp::from_seconds(1.0).unwrap());
     for (session, _) in sessions().into_iter().filter(|(session, _)| !within.contains(session)) {

@@ -9,7 +9,7 @@ use hermes_session::{
 use jiff::tz::TimeZone;
 use std::sync::Arc;
 
-/// What pages of so many messages tell, as who follows `session_id` and `next` gets them.
+/// Returns the pages of `limit` messages that a client gets when it follows `session_id` and `next`.
 async fn followed(reader: &Reader, name: &str, limit: u32) -> Vec<String> {
     let (mut session, mut after, mut texts) = (id(name), None, Vec::new());
     loop {
@@ -39,7 +39,7 @@ async fn the_pages_of_a_delegate_are_its_own_to_the_last() {
         assert_eq!(followed(&reader, "worker", limit).await, ["seeds", "found", "prices", "noted"]);
         assert_eq!(followed(&reader, "root", limit).await, ["plan", "yes", "go", "later"]);
     }
-    // A place in the chain is none of the delegate's.
+    // A position in the chain is not one in the delegate.
     let behind = reader.read(&id("tip"), Some("1.1".parse().unwrap()), 9).await.unwrap();
     assert_eq!(behind.messages.len(), 1);
     let odd = reader.read(&id("worker"), Some("1.1".parse().unwrap()), 9).await.unwrap_err();
@@ -47,7 +47,7 @@ async fn the_pages_of_a_delegate_are_its_own_to_the_last() {
 }
 
 #[tokio::test]
-async fn a_title_that_is_taken_is_told_as_it_was_given() {
+async fn a_title_that_is_taken_is_reported_as_it_was_given() {
     let place = Place::new();
     for name in ["a", "b"] {
         place.session(session(name, "cli"), 0.0).await;
@@ -93,14 +93,14 @@ async fn a_row_that_cannot_be_read_moves_no_page() {
     for (name, seconds) in [("a", 0.0), ("b", 100.0), ("c", 200.0), ("d", 300.0)] {
         place.session(session(name, "cli"), seconds).await;
     }
-    // The newest has no time that anybody understands.
+    // The newest session has an unreadable time.
     place.foreign("UPDATE sessions SET started_at = 'soon' WHERE id = 'c'");
     let reader = Reader::new(Arc::new(place.store), Scope::All);
     let (mut offset, mut names) = (0, Vec::new());
     loop {
         let page = PageRequest::new(2, offset).unwrap();
         let request = ListRequest { page, ..ListRequest::default() };
-        let answer = listed(&reader.list(&request).await.unwrap(), &request.page, &TimeZone::UTC);
+        let answer = listed(&reader.list(&request).await.unwrap(), &request.page, &TimeZone::UTC, None);
         for row in answer["conversations"].as_array().unwrap() {
             names.push(row["session_id"].as_str().unwrap().to_owned());
         }

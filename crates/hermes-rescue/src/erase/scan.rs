@@ -33,7 +33,7 @@ pub(super) fn files(store: &Path, needles: &Needles) -> Result<Scanned, StoreErr
         scanned.left.extend(found.map(|at| Left { path: path.clone(), at }));
     }
     for path in copies(store, &own) {
-        // A file that can't be read is not ours to judge.
+        // A file that can't be read is skipped: whether it is a copy is unknown.
         let Ok((_, found)) = look_through(&path, needles) else { continue };
         scanned.beside.extend(found.map(|at| Left { path, at }));
     }
@@ -42,7 +42,7 @@ pub(super) fn files(store: &Path, needles: &Needles) -> Result<Scanned, StoreErr
 
 fn unread(path: &Path, error: io::Error) -> StoreError {
     let location = Location::from(path);
-    StoreError::Backend { location, op: "look through the store's bytes", source: error.into() }
+    StoreError::Backend { location, op: "scan the store's files", source: error.into() }
 }
 
 /// Lists the files beside a store that are named after it, or are SQLite files.

@@ -1,4 +1,5 @@
-//! The new store of a file that a newer agent made: its own tables and columns, as they were read, so that it goes on with what only it knows.
+//! Makes the new store for a file of a newer agent: the agent's own tables and columns are copied as they were read, so
+//! that the agent finds data that only it understands.
 
 use crate::quoted;
 use hermes_session::transfer::TransferReport;
@@ -8,22 +9,22 @@ use rusqlite::{Connection, OptionalExtension as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-/// Returns whether the salvaged rows are of an agent with a newer schema than the one we make.
+/// Returns whether the salvaged rows are from an agent whose schema is newer than the one we create.
 pub(super) fn is_newer(rows: &Path) -> Result<bool, Failure> {
     file::is_newer(&file::open_beside(rows)?)
 }
 
-/// Fills the new store.
+/// Copies the salvaged rows into the new store.
 pub(super) fn fill(rows: &Path, made: &Path) -> Result<TransferReport, Failure> {
     let copied = file::copy_verified(&file::open_beside(rows)?, made)?;
     file::use_wal(&file::open_beside(made)?, made)?;
     Ok(TransferReport { sessions: copied.sessions, messages: copied.messages, ..TransferReport::default() })
 }
 
-/// Sees that each row of each table is in the new store as it was read.
+/// Verifies that each row of each table is in the new store as it was read.
 pub(super) fn compare(rows: &Path, made: &Path) -> Result<(), Failure> {
     let connection = file::open_beside(made)?;
-    // A path need not be characters.
+    // A path may contain bytes that are not valid UTF-8.
     let path = ToSqlOutput::Borrowed(ValueRef::Text(rows.as_os_str().as_bytes()));
     connection.execute("ATTACH ? AS was", [path])?;
     let mut tables = connection.prepare(
@@ -42,13 +43,13 @@ pub(super) fn compare(rows: &Path, made: &Path) -> Result<(), Failure> {
             differs.concat()
         );
         if connection.prepare(&sql)?.exists([])? {
-            return Err(Failure::Damaged(format!("the new store has not all that was read of {table}")));
+            return Err(Failure::Damaged(format!("the new store lacks some of what was read of {table}")));
         }
     }
     Ok(())
 }
 
-/// How many rows of a table are in a file; nothing if there is no such table.
+/// Returns the number of rows of a table; `None` if there is no such table.
 pub(super) fn count(connection: &Connection, table: &str) -> Result<Option<u64>, Failure> {
     let is_there: Option<i64> = connection
         .query_row("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", [table], |row| row.get(0))

@@ -1,4 +1,5 @@
-//! The scratch file for salvaged rows: tables like those of the damaged file, and beside them the values that its indexes list.
+//! The scratch file for salvaged rows: tables like those of the damaged file, and beside them the values recorded in
+//! its indexes.
 
 use super::catalog::{Catalog, Columns, WANTED, can_be, index_columns, is_like};
 use super::record::Value;
@@ -14,7 +15,7 @@ pub(super) struct Table {
     pub(super) name: String,
     pub(super) columns: Columns,
     /// Whether its definition came from the file, and not from a known layout.
-    pub(super) is_told: bool,
+    pub(super) is_from_file: bool,
     /// Rows that were cut.
     pub(super) cut: u64,
     /// Rows that violate a constraint of the table.
@@ -56,19 +57,19 @@ impl Scratch {
         let mut scratch = Self { connection, tables: Vec::new(), unread: Vec::new(), empty };
         scratch.connection.execute_batch("BEGIN")?;
         for name in catalog.wanted() {
-            let told = catalog.objects.get(name).and_then(|object| object.sql.as_deref());
-            let is_told = told.is_some_and(|sql| scratch.create(name, sql));
-            if let Some(sql) = catalog.votes.statement(name).filter(|_| !is_told) {
+            let stored_sql = catalog.objects.get(name).and_then(|object| object.sql.as_deref());
+            let is_from_file = stored_sql.is_some_and(|sql| scratch.create(name, sql));
+            if let Some(sql) = catalog.votes.statement(name).filter(|_| !is_from_file) {
                 scratch.create(name, &sql);
             }
-            if !is_told && !WANTED.contains(&name) {
+            if !is_from_file && !WANTED.contains(&name) {
                 scratch.unread.push(name.to_owned());
                 continue;
             }
             scratch.tables.push(Table {
                 name: name.to_owned(),
                 columns: Columns { names: Vec::new(), rowid: None },
-                is_told,
+                is_from_file,
                 cut: 0,
                 refused: 0,
                 statements: BTreeMap::new(),
@@ -101,7 +102,7 @@ impl Scratch {
             return true;
         }
         for connection in [&self.empty, &self.connection] {
-            // A definition that left something else behind fails again when the known one is used.
+            // If dropping fails, creating the table with the known definition fails too.
             if let Err(error) = connection.execute(&format!("DROP TABLE IF EXISTS {}", quoted(name)), []) {
                 tracing::debug!(name, code = ?error.sqlite_error_code(), "table with a foreign definition not dropped");
             }
@@ -113,7 +114,7 @@ impl Scratch {
     pub(super) fn put(&mut self, place: usize, row: &Row) -> Result<bool, Failure> {
         let Some(table) = self.tables.get_mut(place) else { return Ok(false) };
         let count = row.values.len().min(table.columns.names.len());
-        // Columns that were added later are missing in older rows, and have their default.
+        // Rows written before a column was added have no value for it; such a column gets its default.
         let sql = table.statements.entry(count).or_insert_with(|| {
             let (name, marks) = (quoted(&table.name), vec!["?"; count + 1].join(", "));
             let names: String =
@@ -130,7 +131,7 @@ impl Scratch {
             values.iter_mut().for_each(make_text);
         }
         if row.is_cut {
-            // Filled in from the indexes afterwards.
+            // Placeholder; the time is filled in from the indexes afterwards.
             for (name, instead) in [("timestamp", -1.0), ("started_at", -1.0)] {
                 let missing = table.columns.place(name).and_then(|place| values.get_mut(place + 1));
                 if let Some(missing) = missing.filter(|value| **value == Value::Null) {
@@ -160,7 +161,7 @@ impl Scratch {
         self.tables.iter().position(|table| is_like(&table.name, &table.columns, row))
     }
 
-    /// The columns of an index.
+    /// Returns the columns of an index.
     pub(super) fn index(&self, index: &super::catalog::Object) -> Option<Vec<String>> {
         index_columns(&self.empty, index)
     }
@@ -190,7 +191,9 @@ impl Scratch {
 
     /// Returns whether the definition in the file has a column.
     pub(super) fn has(&self, name: &str, column: &str) -> bool {
-        self.tables.iter().any(|table| table.name == name && table.is_told && table.columns.place(column).is_some())
+        self.tables
+            .iter()
+            .any(|table| table.name == name && table.is_from_file && table.columns.place(column).is_some())
     }
 
     /// Returns the single number that a statement selects.
@@ -228,7 +231,7 @@ fn make_text(value: &mut Value) {
     }
 }
 
-/// Returns the name of the table for what the indexes list of a table's rows.
+/// Returns the name of the scratch table that holds the index entries of a table.
 pub(super) fn known(table: &str) -> String {
     format!("known_{table}")
 }

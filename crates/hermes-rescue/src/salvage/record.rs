@@ -1,4 +1,4 @@
-//! Records as SQLite stores them: a header of serial types, then the values. Everything is checked; nothing panics on any bytes.
+//! Records as SQLite stores them: a header of serial types, then the values. All lengths are checked; no input panics.
 
 /// A value of a record.
 #[derive(Debug, Clone, PartialEq)]
@@ -6,7 +6,7 @@ pub(super) enum Value {
     Null,
     Integer(i64),
     Real(f64),
-    /// Text as bytes in UTF-8, or what there is in its place.
+    /// Text as UTF-8 bytes, which may be invalid.
     Text(Vec<u8>),
     Blob(Vec<u8>),
 }
@@ -15,18 +15,18 @@ pub(super) enum Value {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Payload {
     pub(super) bytes: Vec<u8>,
-    /// How many bytes there should be.
+    /// Length that the record should have, in bytes.
     pub(super) length: u64,
 }
 
 impl Payload {
-    /// Whether its end could not be read.
+    /// Returns whether the end of the record is missing.
     pub(super) fn is_cut(&self) -> bool {
         (self.bytes.len() as u64) < self.length
     }
 }
 
-/// How a file stores text.
+/// The text encoding of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoding {
     Utf8,
@@ -34,7 +34,7 @@ pub(super) enum Encoding {
     Utf16Big,
 }
 
-/// A number of one to nine bytes, and where it ends.
+/// Reads a varint of one to nine bytes. Returns the number and the offset of its end.
 pub(super) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let mut number = 0_u64;
     for place in 0..9 {
@@ -50,9 +50,10 @@ pub(super) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     None
 }
 
-/// The values of a record; nothing if it can't be one. A record says its own length twice, so few accidents pass for one.
+/// Returns the values of a record; `None` if the bytes can't be one. A record states its length twice, so random bytes
+/// rarely pass for one.
 ///
-/// Of a payload that is cut, a value that begins before the cut is as long as it could be read, and those behind it are `Null`.
+/// If the payload is cut, the value at the cut is as long as it could be read, and the values after it are `Null`.
 pub(super) fn values(payload: &Payload, encoding: Encoding) -> Option<Vec<Value>> {
     let bytes = &payload.bytes;
     let (header, mut at) = varint(bytes, 0)?;
@@ -80,7 +81,7 @@ pub(super) fn values(payload: &Payload, encoding: Encoding) -> Option<Vec<Value>
     Some(values)
 }
 
-/// How many bytes a value of this serial type has.
+/// Returns the size of a value of this serial type, in bytes; `None` for a reserved type.
 const fn size(kind: u64) -> Option<u64> {
     match kind {
         0 | 8 | 9 => Some(0),
@@ -108,7 +109,7 @@ fn value(kind: u64, bytes: &[u8], encoding: Encoding) -> Value {
     }
 }
 
-/// The part of a value that could be read: of text up to its last whole character.
+/// Returns the readable part of a value; text ends after its last whole character.
 fn part(kind: u64, bytes: &[u8], encoding: Encoding) -> Value {
     match kind {
         12.. if bytes.is_empty() => Value::Null,
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn text_in_two_bytes_is_told_in_one() {
+    fn utf16_text_is_returned_as_utf8() {
         assert_eq!(utf8(&[0x27, 0x59, b'a', 0], Encoding::Utf16Little), "大a".as_bytes());
         assert_eq!(utf8(&[0x59, 0x27, 0, b'a'], Encoding::Utf16Big), "大a".as_bytes());
     }

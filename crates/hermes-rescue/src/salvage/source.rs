@@ -12,7 +12,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// How many pages are looked at to tell how long a page is.
+/// How many pages are sampled to find the page size.
 const SAMPLE: u64 = 256;
 /// The longest record that is read: SQLite's own limit.
 const LONGEST: u64 = 1_000_000_000;
@@ -23,16 +23,16 @@ pub(super) struct Source {
     length: u64,
     pub(super) wal: Option<Wal>,
     pub(super) page_size: usize,
-    /// What of a page is in use.
+    /// Bytes of a page that SQLite uses: the page size without the reserved bytes.
     pub(super) usable: usize,
     /// The number of the last page.
     pub(super) last: u32,
     pub(super) encoding: Encoding,
-    /// Whether the file's head is one.
+    /// Whether the file has a valid header.
     pub(super) has_head: bool,
 }
 
-/// A length that pages may have, from how a head says it.
+/// Decodes a page size as headers store it; `None` if it is not a valid one.
 pub(super) fn page_size(said: u32) -> Option<usize> {
     let size = if said == 1 { 65_536 } else { said as usize };
     (size.is_power_of_two() && (512..=65_536).contains(&size)).then_some(size)
@@ -52,7 +52,7 @@ impl Source {
         }
         let has_head = head.starts_with(MAGIC);
         let said = super::page::short(&head, 16).and_then(|size| page_size(u32::from(size))).filter(|_| has_head);
-        let page_size = told_page_size(&file, length, said.or_else(|| wal.as_ref().map(|wal| wal.page_size)));
+        let page_size = best_page_size(&file, length, said.or_else(|| wal.as_ref().map(|wal| wal.page_size)));
         let wal = wal.filter(|wal| wal.page_size == page_size);
         let reserved = head.get(20).copied().filter(|reserved| has_head && *reserved <= 64).unwrap_or(0);
         let encoding = match long(&head, 56).filter(|_| has_head) {
@@ -65,7 +65,7 @@ impl Source {
         Ok(Self { file, length, wal, page_size, usable: page_size - usize::from(reserved), last, encoding, has_head })
     }
 
-    /// The bytes of a page. The last one of a file that was cut is shorter.
+    /// Returns the bytes of a page. The last page of a truncated file is shorter.
     pub(super) fn page(&self, number: u32) -> Option<Vec<u8>> {
         if number == 0 || number > self.last {
             return None;
@@ -76,22 +76,22 @@ impl Source {
         let start = u64::from(number - 1) * self.page_size as u64;
         let there = usize::try_from(self.length.saturating_sub(start)).unwrap_or(usize::MAX).min(self.page_size);
         let mut page = vec![0; there];
-        // A sector that the disk can't read is a page that is not there.
+        // An unreadable sector counts as a missing page.
         self.file.read_exact_at(&mut page, start).ok()?;
         Some(page)
     }
 
-    /// Where the tree's part of a page begins.
+    /// Returns the offset of the B-tree header in a page.
     pub(super) const fn base(number: u32) -> usize {
         if number == 1 { 100 } else { 0 }
     }
 
-    /// A number in the file's head.
+    /// Returns a number from the file header.
     pub(super) fn head(&self, at: usize) -> u32 {
         self.page(1).filter(|_| self.has_head).and_then(|page| long(&page, at)).unwrap_or(0)
     }
 
-    /// The whole record of a cell, along the pages of its rest as far as these are what they should be.
+    /// Returns the record of a cell, following its overflow pages as long as they are valid.
     pub(super) fn payload(&self, cell: &Cell<'_>) -> Option<Payload> {
         if cell.length > LONGEST || cell.length > u64::from(self.last) * self.page_size as u64 {
             return None;
@@ -103,7 +103,7 @@ impl Source {
             let (Some(follows), Some(content)) = (long(&page, 0), page.get(4..self.usable)) else { break };
             let left = usize::try_from(cell.length - bytes.len() as u64).unwrap_or(usize::MAX);
             let part = content.get(..left.min(content.len())).unwrap_or_default();
-            // The last page names no other one, and each before it does. A page of zeros names none either.
+            // The last overflow page has no successor, and each one before it has. A zeroed page has none either.
             let is_last = left <= content.len();
             if is_last != (follows == 0) || follows > self.last || part.iter().all(|byte| *byte == 0) {
                 break;
@@ -115,8 +115,8 @@ impl Source {
     }
 }
 
-/// How long pages are: as the head says, unless the pages say otherwise.
-fn told_page_size(file: &File, length: u64, said: Option<usize>) -> usize {
+/// Returns the page size: the one in the header, unless the pages themselves clearly fit another one better.
+fn best_page_size(file: &File, length: u64, said: Option<usize>) -> usize {
     let fitting = |size: usize| {
         let step = (length / size as u64 / SAMPLE).max(1);
         let mut page = vec![0; size];
@@ -128,7 +128,7 @@ fn told_page_size(file: &File, length: u64, said: Option<usize>) -> usize {
             fit += u64::from(is_read && Node::read(&page, 0, size).is_some_and(|node| node.is_filled_from_its_end()));
             number += step;
         }
-        // In thousandths: longer pages are fewer.
+        // In thousandths of the sample, because larger pages are fewer.
         (fit * 1_000).checked_div(seen).unwrap_or(0)
     };
     let best = (9..=16).map(|power| 1_usize << power).map(|size| (fitting(size), size)).max();

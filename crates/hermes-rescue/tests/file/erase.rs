@@ -1,4 +1,4 @@
-//! What is erased is nowhere in the file, and looking for it would find it.
+//! Erased text is nowhere in the file, and a scan would find it if it were.
 
 use crate::child::child;
 use crate::fixture::{File, at, id, new, shown, user};
@@ -23,7 +23,7 @@ const CALL: &str =
     r#"[{"id": "x", "function": {"name": "open_vault", "arguments": "{\"code\": \"quetzalcoatlus-42\"}"}}]"#;
 const CJK: &str = "秘密的大别山项目代号是朱雀";
 
-/// A conversation that should go, of every kind of text, and one that stays.
+/// Makes a conversation to be erased, with every kind of text, and one that stays.
 async fn fill(store: &SqliteStore) {
     let session = NewSession { system_prompt: Some("obey the Wolpertinger protocol".into()), ..new("doomed") };
     store.create(&session, &at(1.0)).await.unwrap();
@@ -36,7 +36,7 @@ async fn fill(store: &SqliteStore) {
     store.append(&id("stays"), &others, &at(3.0)).await.unwrap();
 }
 
-/// The signs of what should go, as anybody would make them.
+/// Returns the signs of the text to be erased, made independently of the code under test.
 fn signs() -> Needles {
     let mut needles = Needles::default();
     for text in [SECRET, CALL, CJK, "Operation Eyjafjallajökull", "obey the Wolpertinger protocol", "zanzibarium"] {
@@ -105,7 +105,7 @@ async fn nothing_is_left_of_it() {
     assert_eq!(erasing(&file.path()).unwrap(), None);
 }
 
-/// A store that only deletes is caught: rows are gone, and the bytes are not.
+/// A store that only deletes fails the scan: the rows are gone, but the bytes are not.
 #[tokio::test]
 async fn looking_finds_what_was_only_deleted() {
     let file = File::new();
@@ -119,7 +119,7 @@ async fn looking_finds_what_was_only_deleted() {
     is_whole(&file).await;
 }
 
-/// What was deleted long ago, and is in free pages, goes with the rewriting of the file.
+/// Text that was deleted long ago, and is in free pages, is removed when the file is rewritten.
 #[tokio::test]
 async fn what_was_deleted_before_goes_too() {
     let file = File::new();
@@ -136,7 +136,7 @@ async fn what_was_deleted_before_goes_too() {
     is_whole(&file).await;
 }
 
-/// In the agent's own layout each index keeps a copy of every text.
+/// In the agent's layout each index stores a copy of every text.
 #[tokio::test]
 async fn an_agents_file_is_erased_as_well() {
     let file = agents_file("");
@@ -150,7 +150,7 @@ async fn an_agents_file_is_erased_as_well() {
     is_whole(&file).await;
 }
 
-/// Whatever version of it is in the trash goes too, and so does what is only there.
+/// Versions of the conversation in the trash are erased too, even if they are only there.
 #[tokio::test]
 async fn it_goes_from_the_trash() {
     let file = File::new();
@@ -168,7 +168,7 @@ async fn it_goes_from_the_trash() {
     is_whole(&file).await;
 }
 
-/// Words that indexes and settings have by themselves, or that what stays has in another spelling, are no signs.
+/// Words that occur in indexes and settings anyway, or in remaining text in another spelling, are not signs.
 #[tokio::test]
 async fn words_that_are_there_anyway_are_no_signs() {
     let file = File::new();
@@ -186,7 +186,7 @@ async fn words_that_are_there_anyway_are_no_signs() {
     assert!(erased.is_clean(), "{:?} {}", erased.left, erased.words_left);
 }
 
-/// What another conversation says too is no sign, and stays.
+/// Text that another conversation has too is not a sign, and stays.
 #[tokio::test]
 async fn what_others_said_too_stays() {
     let file = File::new();
@@ -200,7 +200,7 @@ async fn what_others_said_too_stays() {
 }
 
 #[tokio::test]
-async fn copies_beside_the_store_are_told() {
+async fn copies_beside_the_store_are_reported() {
     let file = File::new();
     let store = file.open();
     fill(&store).await;
@@ -211,12 +211,12 @@ async fn copies_beside_the_store_are_told() {
     assert!(erased.is_clean());
     let told: Vec<_> = erased.beside.iter().map(|left| left.path.clone()).collect();
     assert_eq!(told, std::slice::from_ref(&copy));
-    // That it is nowhere is told of the store's own files alone.
+    // The scan covers the store's own files only.
     assert_eq!(erased.scanned, std::fs::metadata(file.path()).unwrap().len());
     assert!(copy.exists());
 }
 
-/// While another process has it open all is done that can be, and the rest once it is closed.
+/// While another process has the file open, everything possible is done, and the rest once it is closed.
 #[tokio::test]
 async fn somebody_else_has_it_open() {
     let file = File::new();
@@ -238,7 +238,7 @@ async fn somebody_else_has_it_open() {
     assert_eq!((is_in(&file.path()), erasing(&file.path()).unwrap()), (false, None));
 }
 
-/// Tables as the agent has them since 0.19, with rows of the conversation that goes and of the one that stays.
+/// Tables as the agent has them since 0.19, with rows of the erased conversation and of the one that stays.
 const AGENTS_TABLES: &str = "
     ALTER TABLE sessions ADD COLUMN session_key TEXT;
     CREATE TABLE gateway_routing (scope TEXT NOT NULL DEFAULT '', session_key TEXT NOT NULL, entry_json TEXT NOT NULL, updated_at REAL NOT NULL,
@@ -262,7 +262,8 @@ const AGENTS_TABLES: &str = "
     INSERT INTO session_model_usage VALUES ('doomed', 'm'), ('stays', 'm');
 ";
 
-/// What the agent keeps about a conversation in other tables goes with it: its goal, routes, work sent out, what is to be delivered.
+/// Rows about the conversation in the agent's other tables are erased too: its goal, routes, delegated work, pending
+/// deliveries.
 #[tokio::test]
 async fn it_goes_from_the_agents_other_tables() {
     let file = File::new();
@@ -286,9 +287,10 @@ async fn it_goes_from_the_agents_other_tables() {
     is_whole(&file).await;
 }
 
-/// A chat that goes on in another conversation keeps its rows; where some of what was erased stands in them, that is said.
+/// A chat that continues in another conversation keeps its rows; if they contain some of the erased text, that is
+/// reported.
 #[tokio::test]
-async fn what_nothing_ties_to_it_is_told() {
+async fn what_nothing_ties_to_it_is_reported() {
     let file = File::new();
     let store = file.open();
     fill(&store).await;
@@ -309,7 +311,8 @@ async fn what_nothing_ties_to_it_is_told() {
     assert_eq!(count(&file, "SELECT count(*) FROM gateway_routing WHERE session_key = 'agent:main:dm:shared'"), 1);
 }
 
-/// The trash has a version, and the agent has gone on under its id: both are named beforehand, and nothing else goes.
+/// The trash has one version, and the agent has continued under the same id: both are listed beforehand, and nothing
+/// else is erased.
 #[tokio::test]
 async fn every_version_is_named() {
     let file = File::new();
@@ -325,7 +328,8 @@ async fn every_version_is_named() {
     assert!(versions(&store, &id("stays")).await.unwrap().trashed.is_empty());
 }
 
-/// Whoever is interrupted once the rows are gone has left a note, by which anybody ends it: the words in the indexes, the free room.
+/// An erasure that is interrupted after the rows are gone leaves a note, by which any process can complete it: the
+/// words in the indexes, the free pages.
 #[tokio::test]
 async fn an_interrupted_one_can_be_finished() {
     let file = File::new();
@@ -348,7 +352,7 @@ async fn an_interrupted_one_can_be_finished() {
     is_whole(&file).await;
 }
 
-/// Texts and columns of messages that an agent compacted or undid go too, from the store and from the trash.
+/// Texts and columns of messages that an agent compacted or rewound are erased too, from the store and from the trash.
 #[tokio::test]
 async fn compacted_and_undone_messages_go_too() {
     for is_trashed in [false, true] {

@@ -1,4 +1,4 @@
-//! A backup in the place of a store: whole or not at all, with the old file kept.
+//! Restoring a backup in place of a store: atomic, with a copy of the old content kept.
 
 use crate::child::child;
 use crate::fixture::{File, at, id, new, shown, user};
@@ -8,7 +8,7 @@ use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// A store that went on after a backup was made.
+/// Makes a store that was changed after a backup was made. Returns the backup's path.
 async fn backed_up(file: &File) -> PathBuf {
     let store = file.open();
     store.create(&new("old"), &at(1.0)).await.unwrap();
@@ -53,13 +53,13 @@ async fn it_takes_the_place_of_the_store_and_the_old_file_is_kept() {
     assert_eq!(mode, "wal", "as the store was");
 }
 
-/// Who has opened the file before and asks after it sees what it holds now: it is the same file.
+/// A program that had the file open sees the new content: it is the same inode.
 #[tokio::test]
 async fn the_file_stays_the_same_one() {
     use std::os::unix::fs::MetadataExt as _;
     let file = File::new();
     let backup = backed_up(&file).await;
-    // Pages of another size, and a store that is not as sound as it might be.
+    // Pages of another size, and a store that is not entirely sound.
     rusqlite::Connection::open(&backup).unwrap().execute_batch("PRAGMA page_size = 8192; VACUUM").unwrap();
     let foreign = file.foreign();
     foreign
@@ -84,11 +84,11 @@ async fn where_no_store_is_it_becomes_one() {
     drop(file.open());
     let mode: String = file.foreign().query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal", "as in a store that is made");
-    // A log without its store would be played back into the new one.
+    // A WAL without its store would be played back into the new one.
     std::fs::remove_file(file.path()).unwrap();
     std::fs::write(file.path().with_file_name("state.db-wal"), "log").unwrap();
     let error = restore_backup(&file.path(), &backup, &kept(&file)).await.unwrap_err();
-    assert!(error.to_string().contains("state.db-wal is the log of a store that is not there"), "{error}");
+    assert!(error.to_string().contains("state.db-wal is the WAL of a store that does not exist"), "{error}");
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn a_damaged_store_is_not_touched() {
     assert!(matches!(error, StoreError::Refused { refusal: Refusal::UseUnknown, .. }), "{error:?}");
 }
 
-/// Any program that has the store open keeps its place: one of ours, idle, and one that only read.
+/// Any program that has the store open prevents the restore: one of ours, idle, and one that only read.
 #[tokio::test]
 async fn a_store_that_is_in_use_is_refused() {
     let file = File::new();
@@ -147,7 +147,7 @@ async fn a_store_that_is_in_use_is_refused() {
     assert_eq!(shown_at(&file.path()).await, "old(message 0)");
 }
 
-/// Killed at any time, one of the two is in place, whole, and the old one is not lost.
+/// If it is killed at any time, one of the two contents is in place, complete, and the old one is not lost.
 #[tokio::test]
 async fn a_killed_restore_leaves_one_of_the_two() {
     let (mut old, mut restored) = (0, 0);
@@ -157,7 +157,8 @@ async fn a_killed_restore_leaves_one_of_the_two() {
         let mut other = child("restore_backup", &backup.display().to_string(), &file.path()).spawn().unwrap();
         let mut told = std::io::BufRead::lines(std::io::BufReader::new(other.stdout.take().unwrap()));
         while told.next().is_some_and(|line| line.unwrap() != "ready") {}
-        // At another moment each time, or soon after the old content is kept. Nothing depends on which it is.
+        // At another moment each time, or soon after the copy of the old content exists. No assertion depends on which
+        // it is.
         let mut moment = std::time::Instant::now() + std::time::Duration::from_millis(2) * round;
         let mut is_late = !round.is_multiple_of(2);
         while (is_late || std::time::Instant::now() < moment) && other.try_wait().unwrap().is_none() {

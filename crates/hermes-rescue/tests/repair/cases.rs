@@ -1,4 +1,4 @@
-//! The damaged files, one after the other.
+//! Repairs damaged files, one after the other.
 
 use crate::beside::{OTHERS, Others};
 use crate::damage::{Dice, WAYS, Way, damage};
@@ -12,20 +12,20 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// So many files are damaged in each way.
+/// Number of files that are damaged in each way.
 const EACH: u64 = 7;
 
 fn number(connection: &Connection, sql: &str) -> u64 {
     connection.query_row(sql, [], |row| row.get::<_, u32>(0)).unwrap().into()
 }
 
-/// What a repaired file has of the truth.
+/// Comparison of a repaired file with the original.
 struct Judged {
-    /// Messages that are what they were.
+    /// Messages that are unchanged.
     same: u64,
-    /// Messages that are the beginning of what they were.
+    /// Messages that are a prefix of the original.
     cut: u64,
-    /// Messages that were not there.
+    /// Messages that the original does not have.
     other: u64,
 }
 
@@ -48,7 +48,7 @@ fn judge(repaired: &Path, truth: &Path) -> Judged {
     Judged { same, cut, other: all - same - cut }
 }
 
-/// All that is in a folder, byte by byte.
+/// Returns all files of a folder with their bytes.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     files.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
@@ -63,7 +63,7 @@ async fn what_no_damaged_page_held_is_saved() {
     let sounds = [Sound::make(4096, false).await, Sound::make(512, false).await];
     let with_log = [Sound::make(4096, true).await];
     let mut others = Others::start();
-    // A tool that can't read a sound file tells nothing by failing on a damaged one.
+    // A tool that can't read a sound file proves nothing by failing on a damaged one.
     for (name, saved) in OTHERS.iter().zip(others.ask(&sounds[0].path(), &sounds[0].truth())) {
         match saved {
             Ok(saved) => assert_eq!(saved, sounds[0].messages, "{name}"),
@@ -104,7 +104,7 @@ async fn what_no_damaged_page_held_is_saved() {
                 "{name}: {same} of {} saved, at least {least} could be: {salvage:?}",
                 sound.messages
             );
-            // Bytes that mean nothing in the middle of a text are a text to everybody.
+            // Garbage in the middle of a text can't be told from text.
             let is_hidden = way == Way::Sectors && other <= sound.at_stake(&hit);
             assert!(
                 other == 0 || is_hidden || salvage.may_revive,
@@ -114,7 +114,7 @@ async fn what_no_damaged_page_held_is_saved() {
             assert_eq!(messages.saved, same + cut + other, "{name}");
             let is_cut = if way == Way::Sectors { messages.cut >= cut } else { messages.cut == cut };
             assert!(is_cut, "{name}: {cut} are cut: {salvage:?}");
-            // What a log held that was cut, nobody knows.
+            // Nobody knows what a truncated WAL held.
             if messages.is_certain && way != Way::CutLog {
                 assert_eq!(
                     messages.lost,
@@ -122,7 +122,7 @@ async fn what_no_damaged_page_held_is_saved() {
                     "{name}: {salvage:?}"
                 );
             }
-            // Looking through all of it takes as long as making it; one of each way will do.
+            // Verifying takes as long as repairing; one file of each way is enough.
             if round == 0 {
                 let store = SqliteStore::open(&target, &idle()).unwrap();
                 let report = store.verify().await.unwrap();
@@ -190,7 +190,7 @@ async fn sessions_whose_row_is_gone_come_back() {
         std::fs::write(&path, &bytes).unwrap();
         path
     };
-    // From the indexes, with titles and sources.
+    // Rebuilt from the indexes, with titles and sources.
     let path = spoil([sound.of("sessions", "leaf"), sound.of("sessions", "internal")].concat());
     let outcome = repaired(&path, &folder.path().join("first.db")).await;
     assert_eq!((outcome.salvage.rebuilt_sessions, outcome.salvage.recovered_sessions), (KEPT as u64, 0));
@@ -202,7 +202,7 @@ async fn sessions_whose_row_is_gone_come_back() {
         ),
         KEPT as u64
     );
-    // Without those, from their messages.
+    // Without those, recovered from their messages.
     let indexes =
         sound.pages.iter().filter(|page| page.owner.contains("session") && page.owner != "idx_messages_session");
     let path = spoil(indexes.map(|page| page.number).collect());
@@ -228,12 +228,12 @@ async fn what_was_deleted_stays_so_as_long_as_that_is_known() {
 }
 
 #[tokio::test]
-async fn a_log_that_lies_where_the_new_store_goes_is_told_and_read_once_it_is_moved_along() {
+async fn a_log_that_lies_where_the_new_store_goes_is_reported_and_read_once_it_is_moved_along() {
     let sound = Sound::make(4096, true).await;
     let folder = tempfile::tempdir().unwrap();
     let (path, target) = (folder.path().join("state.db.bad"), folder.path().join("state.db"));
     std::fs::copy(sound.path(), &path).unwrap();
-    // The file was given another name, and its log was forgotten.
+    // The file was renamed, and its WAL was left behind.
     let (left, along) = (folder.path().join("state.db-wal"), folder.path().join("state.db.bad-wal"));
     std::fs::copy(sound.path().with_file_name("state.db-wal"), &left).unwrap();
     let before = contents(folder.path());
@@ -246,7 +246,7 @@ async fn a_log_that_lies_where_the_new_store_goes_is_told_and_read_once_it_is_mo
     assert!(before == contents(folder.path()));
 
     std::fs::rename(&left, &along).unwrap();
-    // Also one that comes while the new store is made.
+    // Also a file that appears while the new store is made.
     for (name, comes_first) in [("state.db-shm", true), ("state.db-journal", false)] {
         let stale = folder.path().join(name);
         let come = || std::fs::write(&stale, "stale").unwrap();
@@ -271,10 +271,10 @@ async fn what_is_no_store_is_refused_and_nothing_is_left_behind() {
     let (path, target) = (folder.path().join("state.db"), folder.path().join("new.db"));
     std::fs::write(&path, "this is a letter".repeat(1_000)).unwrap();
     for (given, to, why) in [
-        (path.clone(), target.clone(), "holds nothing of a store"),
+        (path.clone(), target.clone(), "contains no data of a session store"),
         (folder.path().join("nowhere"), target.clone(), "does not exist"),
         (folder.path().to_owned(), target.clone(), "is a folder"),
-        (path.clone(), path.clone(), "is there already"),
+        (path.clone(), path.clone(), "already exists"),
     ] {
         let error = repair(&given, &to, &mut |_, _, _| ControlFlow::Continue(())).await.unwrap_err();
         assert!(error.to_string().contains(why), "{error}");

@@ -1,8 +1,8 @@
-//! Why a file or a server is no store that this program may use, or a file can't be created.
+//! Reasons why a file or a server is not a store that this program may use, or why a file can't be created.
 
 use std::path::PathBuf;
 
-/// Why a file or a server is refused. Its text follows the location.
+/// Reason why a file or a server is refused. Its text follows the location.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -16,15 +16,15 @@ pub enum Refusal {
         target: String,
     },
     /// The path is a link that can't be followed.
-    #[error("is a link to {target}, which leads to no file: {cause}")]
+    #[error("is a link to {target}, which can't be followed: {cause}")]
     BrokenLink {
         /// The target.
         target: String,
         /// The system's error.
         cause: String,
     },
-    /// The folder does not let us look at the file.
-    #[error("can't be looked at: {cause}")]
+    /// The folder's permissions do not let us examine the file.
+    #[error("can't be accessed: {cause}")]
     NotExamined {
         /// The system's error.
         cause: String,
@@ -36,21 +36,21 @@ pub enum Refusal {
     #[error("is not a regular file")]
     NotRegular,
     /// The file is empty while its WAL is not: the file was lost.
-    #[error("is empty, but its log (-wal) is not")]
+    #[error("is empty, but its WAL is not")]
     Lost,
     /// The file is empty.
     #[error("is empty")]
     Empty,
     /// The file may not be read by this user.
-    #[error("may not be read by you")]
+    #[error("is not readable by you")]
     NotReadable,
-    /// A rollback journal would have to be rolled back to read the file.
+    /// The file can't be read before a rollback journal is rolled back.
     #[error(
         "has a rollback journal (-journal) of a writer that was killed; to read the file, SQLite would have to change it"
     )]
     HotJournal,
     /// The WAL can't be read in this folder.
-    #[error("has a log (-wal) that can't be read here")]
+    #[error("has a WAL that can't be read here")]
     WalNotReadable,
     /// A newer release of this program wrote the file.
     #[error("was written by a newer hermes (revision {revision})")]
@@ -59,13 +59,16 @@ pub enum Refusal {
         revision: i64,
     },
     /// A newer agent wrote the file.
-    #[error("has schema {found}; this hermes knows up to {newest}")]
+    #[error("has schema {found}; this hermes supports up to {newest}")]
     NewerSchema {
         /// The schema of the file.
         found: i64,
         /// The newest that is known.
         newest: i64,
     },
+    /// The file does not start as a SQLite file does.
+    #[error("is not a SQLite database")]
+    NotDatabase,
     /// The file is another program's database.
     #[error("is a database of another program")]
     OtherProgram,
@@ -76,7 +79,7 @@ pub enum Refusal {
         version: i64,
     },
     /// Nothing of a store can be found in a damaged file.
-    #[error("holds nothing of a store")]
+    #[error("contains no data of a session store")]
     NothingToSave,
     /// The file can't be read at all.
     #[error("can't be read: {cause}")]
@@ -93,8 +96,8 @@ pub enum Refusal {
     /// The file that should be restored is the store itself.
     #[error("is the store itself")]
     BackupIsStore,
-    /// A WAL is there without its store.
-    #[error("is the log of a store that is not there")]
+    /// There is a WAL without its store.
+    #[error("is the WAL of a store that does not exist")]
     OrphanedWal,
     /// Another program has the file open.
     #[error("is in use")]
@@ -106,10 +109,10 @@ pub enum Refusal {
         holders: Vec<u32>,
     },
     /// The file is damaged, so it is unknown whether another program has it open.
-    #[error("is damaged, so that it can't be told who has it open")]
+    #[error("is damaged, so it is unknown which programs have it open")]
     UseUnknown,
     /// An erasure is not finished.
-    #[error("has something in it that is being erased")]
+    #[error("has an unfinished erase")]
     BeingErased,
     /// Background work has to be finished before our tables can be removed.
     #[error("can't be detached yet: {what}")]
@@ -122,7 +125,7 @@ pub enum Refusal {
     Target {
         /// The kind of file.
         purpose: Purpose,
-        /// What is in the way.
+        /// The obstacle.
         problem: TargetProblem,
     },
     /// The server can't be used.
@@ -139,8 +142,8 @@ pub enum Refusal {
         /// `schema NAME` or `database NAME`.
         namespace: String,
     },
-    /// The tables are older than this program reads, and may not be migrated.
-    #[error("has tables of version {found}, and this program reads those of {needed}")]
+    /// The tables are older than this program can read, and may not be migrated.
+    #[error("has tables of version {found}; this program needs version {needed}")]
     OlderTables {
         /// The version of the tables.
         found: i32,
@@ -148,7 +151,7 @@ pub enum Refusal {
         needed: i32,
     },
     /// The tables are newer than this program knows.
-    #[error("has tables of version {found}, newer than the {newest} that this program knows")]
+    #[error("has tables of version {found}, newer than {newest}, the newest this program supports")]
     NewerTables {
         /// The version of the tables.
         found: i32,
@@ -170,16 +173,16 @@ pub enum Refusal {
         product: String,
     },
     /// The database has another encoding than UTF-8.
-    #[error("keeps text as {encoding}")]
+    #[error("stores text as {encoding}, not UTF-8")]
     Encoding {
         /// The encoding.
         encoding: String,
     },
-    /// Another process migrates the tables now.
-    #[error("is brought up to date by somebody else")]
+    /// Another process is migrating the tables.
+    #[error("is being migrated by another process")]
     Migrating,
-    /// The server takes no packet of this size.
-    #[error("does not take so much in one packet")]
+    /// The server accepts no packet of this size.
+    #[error("does not accept a packet of this size")]
     PacketTooLarge,
 }
 
@@ -207,15 +210,15 @@ pub enum Purpose {
     DamageNote,
 }
 
-/// Why a file can't be created, replaced or removed.
+/// Reason why a file can't be created, replaced or removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TargetProblem {
     /// The path is a folder.
     #[error("is a folder")]
     Folder,
-    /// The parent is no folder.
-    #[error("is in no folder")]
+    /// The parent is not a folder.
+    #[error("is not in a folder")]
     NotInFolder,
     /// The parent does not exist.
     #[error("is in a folder that does not exist")]
@@ -226,8 +229,8 @@ pub enum TargetProblem {
     /// The path is a link.
     #[error("is a link")]
     Link,
-    /// There is a file already.
-    #[error("is there already")]
+    /// The file exists already.
+    #[error("already exists")]
     Exists,
     /// SQLite would read the file with the WAL or journal of another database.
     #[error("would be read with the {suffix} file of another database, which is beside it")]
@@ -238,7 +241,7 @@ pub enum TargetProblem {
         moves: Vec<(PathBuf, PathBuf)>,
     },
     /// It can't be created.
-    #[error("can't be made: {cause}")]
+    #[error("can't be created: {cause}")]
     NotMade {
         /// The system's error.
         cause: String,
@@ -249,8 +252,8 @@ pub enum TargetProblem {
         /// The system's error.
         cause: String,
     },
-    /// It can't be renamed to its name.
-    #[error("can't be put into place: {cause}")]
+    /// It can't be renamed to its final name.
+    #[error("can't be renamed to its final name: {cause}")]
     NotPlaced {
         /// The system's error.
         cause: String,
@@ -263,11 +266,11 @@ pub enum TargetProblem {
     },
 }
 
-/// Why a server can't be used.
+/// Reason why a server can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerProblem {
-    /// It does not answer, or not in the right way.
+    /// It does not answer, or not in the expected protocol.
     NotReached,
     /// The user or the password is wrong.
     Authentication,
@@ -280,7 +283,7 @@ pub enum ServerProblem {
 }
 
 fn unsound(what: Option<&str>) -> String {
-    what.map_or_else(|| "not sound".to_owned(), |what| format!("no sound store: {what}"))
+    what.map_or_else(|| "not sound".to_owned(), |what| format!("not a sound store: {what}"))
 }
 
 fn holders_named(holders: &[u32]) -> String {

@@ -1,12 +1,13 @@
-//! The line of a session: the agent's own keys in its own order, and the few that make the line complete.
+//! JSON line of a session: the agent's own keys in its own order, and the few keys that make the line complete.
 //!
-//! What the tables keep as JSON is JSON here too, so that a column is read once. A text is a string, structured
-//! content a list or an object. Where one key can't tell what it holds, a second one does:
+//! Columns that the tables keep as JSON are JSON here too, so that a column is parsed once. A text is a string,
+//! structured content a list or an object. Where one key can't tell what it holds, a second one does:
 //!
 //! * `content_encoding: "base64"`: the content is bytes, as `{"base64": "…"}`.
-//! * `content_encoding: "json"`: the content is a stored null, not the lack of one.
+//! * `content_encoding: "json"`: the content is a stored JSON null, not a missing value.
 //! * `pinned_at`, `tags`: the pin and tags of the conversation, on the line of its first session.
-//! * `state`: `compacted` or `undone`; a message without it is active. `archived`: 1 on the line of a session that was put away.
+//! * `state`: `compacted` or `undone`; a message without it is active. `archived`: 1 on the line of an archived
+//!   session.
 //! * Columns of newer agents that this crate does not model, under their names, where they hold something other than their default;
 //!   `columns` holds those among them whose name has another meaning here.
 //! * `faults`: columns that could not be read, with the reason and the value as it is stored.
@@ -15,16 +16,17 @@ use super::base64;
 use crate::json::ObjectWriter;
 use crate::{Content, Extra, Fault, Json, JsonKind, Message, PinAndTags, Session, SessionId, Timestamp};
 
-/// What a line says it is.
+/// Value of `format` on a session's line.
 pub const FORMAT: &str = "hermes-sessions/1";
 
-/// A session's line up to the bracket that opens its messages: [`message_object`]s with `, ` between them follow, then
-/// [`SESSION_LINE_END`](super::SESSION_LINE_END).
+/// Returns a session's line up to the bracket that opens its messages. [`message_object`]s separated by `, ` follow,
+/// then [`SESSION_LINE_END`](super::SESSION_LINE_END).
 pub fn session_line_head(session: &Session) -> String {
     line_head_with_pin_and_tags(session, &PinAndTags::default())
 }
 
-/// The same with the pin and tags that are stored with the session. A session without them has no keys for them.
+/// Returns the head of a session's line with the pin and tags stored with the session. A session without them has no
+/// keys for them.
 pub fn line_head_with_pin_and_tags(session: &Session, pins_and_tags: &PinAndTags) -> String {
     let usage = &session.usage;
     let mut object = ObjectWriter::new();
@@ -79,7 +81,7 @@ pub fn line_head_with_pin_and_tags(session: &Session, pins_and_tags: &PinAndTags
     line
 }
 
-/// A message as an element of its session's line.
+/// Returns a message as an element of its session's line.
 pub fn message_object(message: &Message) -> String {
     let body = &message.body;
     let mut object = ObjectWriter::new();
@@ -118,14 +120,15 @@ pub fn message_object(message: &Message) -> String {
     object.finish()
 }
 
-/// Keys of a session's line that are no columns of the agent's, beside those that stand for columns.
+/// Keys of a session's line that do not stand for columns of the agent.
 pub(crate) const SESSION_KEYS: [&str; 8] =
     ["format", "relation", "pinned_at", "tags", "trash", "columns", "faults", "messages"];
 
-/// The same of a message.
+/// Keys of a message that do not stand for columns of the agent.
 pub(crate) const MESSAGE_KEYS: [&str; 4] = ["content_encoding", "state", "columns", "faults"];
 
-/// Adds columns that are not modelled under their names, and those whose name is one of `keys` in an object of their own.
+/// Adds the columns that are not modelled under their names, and those whose name is one of `keys` in an object of
+/// their own.
 fn add_extra(object: &mut ObjectWriter, extra: &Extra, keys: &[&str]) {
     let mut apart = Extra::new();
     for (column, value) in extra.iter() {
@@ -145,17 +148,17 @@ fn add_faults(object: &mut ObjectWriter, faults: &[Fault]) {
     }
     let mut columns = ObjectWriter::new();
     for (at, fault) in faults.iter().enumerate() {
-        // Two faults of one column tell of the same stored value.
+        // Two faults of one column refer to the same stored value.
         if faults[..at].iter().any(|other| other.column == fault.column) {
             continue;
         }
-        let mut told = ObjectWriter::new();
-        told.text("why", Some(&fault.why));
+        let mut entry = ObjectWriter::new();
+        entry.text("why", Some(&fault.why));
         match std::str::from_utf8(&fault.raw) {
-            Ok(text) => told.text("raw", Some(text)),
-            Err(_) => told.raw("raw", &base64_object(&fault.raw)),
+            Ok(text) => entry.text("raw", Some(text)),
+            Err(_) => entry.raw("raw", &base64_object(&fault.raw)),
         };
-        columns.raw(fault.column, &told.finish());
+        columns.raw(fault.column, &entry.finish());
     }
     object.raw("faults", &columns.finish());
 }

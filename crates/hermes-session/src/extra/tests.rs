@@ -32,7 +32,7 @@ fn defaults_of_the_agent_are_left_out() {
 }
 
 #[test]
-fn forms_are_told_apart() {
+fn forms_are_distinguished() {
     let extra: Extra = [
         ("a", Scalar::Real(1.0)),
         ("b", Scalar::Integer(1)),

@@ -1,4 +1,4 @@
-//! The state of a message and the columns of newer agents, from a line.
+//! Reads the state of a message and the columns of newer agents from a line.
 
 use super::fields::{Fields, strange};
 use super::line::lose;
@@ -78,8 +78,8 @@ pub(super) fn state(fields: &Fields<'_>) -> Result<MessageState, Invalid> {
     }
 }
 
-/// Returns the columns of newer agents that a line holds. Of the agent's own lines only columns that it is known to have; they also hold
-/// what is no column at all.
+/// Returns the columns of newer agents that a line holds. From the agent's own lines it takes only columns that the
+/// agent is known to have, because these lines also hold keys that are not columns.
 pub(super) fn read(fields: &Fields<'_>, table: Table, is_ours: bool, lost: &mut Vec<String>) -> Extra {
     let (modelled, keys): (&[&str], &[&str]) = match table {
         Table::Sessions => (&SESSION, &SESSION_KEYS),
@@ -92,12 +92,12 @@ pub(super) fn read(fields: &Fields<'_>, table: Table, is_ours: bool, lost: &mut 
         match (quoted, Scalar::read(value)) {
             (Some(column), Ok(value)) => extra.set(table, &column, value),
             (_, Err(why)) => lose(lost, format!("{key} is not imported: {why}")),
-            (None, Ok(_)) => lose(lost, format!("{key} is not imported: its name is no text")),
+            (None, Ok(_)) => lose(lost, format!("{key} is not imported: its name is not text")),
         }
     };
     for (key, value) in fields.members() {
         let is_column = is_ours || column_of(table, key).is_some();
-        // The state says it already; only an active message can be marked as compacted besides.
+        // The state implies it already. Only an active message can carry a separate `compacted` flag.
         let is_told = key == "compacted" && is_inactive;
         if is_column && !is_told && !modelled.contains(&key) && !keys.contains(&key) {
             take(key, value);

@@ -1,4 +1,4 @@
-//! Columns that a target has no place for, asked for once each and counted.
+//! Columns that a target has no place for. Each is asked for once, and values are counted.
 
 use super::ImportPiece;
 use crate::extra::Table;
@@ -13,7 +13,7 @@ pub(crate) struct Lacking {
 }
 
 impl Lacking {
-    /// Returns what the target keeps of the further columns of a row: those that it has a place for.
+    /// Returns the columns of a row that the target has a place for.
     pub(crate) async fn kept(
         &mut self,
         store: &dyn Maintenance,
@@ -36,7 +36,7 @@ impl Lacking {
         Ok(())
     }
 
-    /// Returns what of a piece the target will not keep, as sentences.
+    /// Returns the columns of a piece that the target will not keep, as sentences.
     pub(crate) async fn of(&mut self, store: &dyn Maintenance, piece: &ImportPiece) -> Result<Vec<String>, StoreError> {
         let mut columns: BTreeMap<(Table, String), u64> = BTreeMap::new();
         let mut count = |table: Table, extra: &Extra| {
@@ -50,9 +50,9 @@ impl Lacking {
         let lost = columns.iter().filter(|(column, _)| self.lacking.contains(*column));
         Ok(lost
             .map(|((table, column), rows)| match table {
-                Table::Sessions => format!("its column {column} is not carried: the target has no such column"),
+                Table::Sessions => format!("its column {column} is not copied: the target has no such column"),
                 Table::Messages => {
-                    format!("the column {column} of {rows} messages is not carried: the target has no such column")
+                    format!("the column {column} of {rows} messages is not copied: the target has no such column")
                 }
             })
             .collect())

@@ -1,5 +1,6 @@
-//! A line of an export → a session and its messages.
+//! Parses a line of an export into a session and its messages.
 
+use super::TableRow;
 use super::extra;
 use super::fields::{Fields, missing, strange};
 use super::trashed::InTrash;
@@ -11,25 +12,36 @@ use crate::{
     Role, Session, SessionId, Source, StateCounts, Tag, Timestamp, Usage,
 };
 
-/// The most columns of a line that are told of.
+/// Maximum number of lost columns that are reported for a line.
 const MAX_LOST: usize = 50;
 
-/// A line in the one spelling.
+/// A line in its canonical JSON spelling.
 pub(super) struct ImportLine(Json);
 
-/// A line taken apart. Messages are read one by one, so that a long session is not held twice.
+/// A parsed line. Messages are parsed one by one, so that a long session is not held twice.
 pub(super) struct Parsed<'a> {
     pub(super) session: Session,
-    /// What it is to its parent; nothing if the line does not tell, as the agent's own don't.
+    /// Relation to the parent; `None` if the line does not say, as in the agent's own lines.
     pub(super) relation: Option<Relation>,
     pub(super) messages: Messages<'a>,
-    /// How many messages of each state there are.
+    /// Number of messages of each state.
     pub(super) states: StateCounts,
-    /// The pin and tags that are stored with it.
+    /// Pin and tags stored with the session.
     pub(super) pins_and_tags: PinAndTags,
-    /// The entry of the trash that it belongs to, if it is in the trash.
+    /// Trash entry that the session belongs to, if it is in the trash.
     pub(super) trash: Option<InTrash>,
-    /// Columns that are not imported, and why.
+    /// Rows of other tables that were in the trash with the session.
+    pub(super) rows: Vec<TableRow>,
+    /// Columns that are not imported, with the reason.
+    pub(super) lost: Vec<String>,
+}
+
+/// Notes of people on a session that should exist already.
+pub(super) struct Notes {
+    pub(super) id: SessionId,
+    pub(super) pins_and_tags: PinAndTags,
+    pub(super) is_archived: bool,
+    /// Values that are not imported, with the reason.
     pub(super) lost: Vec<String>,
 }
 
@@ -42,15 +54,16 @@ pub(super) struct Messages<'a> {
 }
 
 impl ImportLine {
-    /// Reads a line; the bytes are not needed any more afterwards.
+    /// Reads a line. The bytes can be dropped afterwards.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Invalid> {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| strange("line", &format!("not UTF-8 from byte {} on", error.valid_up_to())))?;
-        Json::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).map(Self)
+        // Without its break, a line that was cut in a string is not reported to have a control character there.
+        Json::parse(text.strip_prefix('\u{feff}').unwrap_or(text).trim_end_matches(['\n', '\r'])).map(Self)
     }
 
-    /// Returns the session, the pin and the tags of a line that has nothing else; `None` for any other line.
-    pub(super) fn pins_and_tags(&self) -> Result<Option<(SessionId, PinAndTags, Vec<String>)>, Invalid> {
+    /// Returns the notes on a session of a line that has nothing else; `None` for any other line.
+    pub(super) fn notes(&self) -> Result<Option<Notes>, Invalid> {
         let fields = Fields::of("line", self.0.as_str())?;
         if fields.text("format").ok().flatten().as_deref() != Some(PINS_AND_TAGS_FORMAT) {
             return Ok(None);
@@ -58,10 +71,10 @@ impl ImportLine {
         let id = SessionId::parse(fields.text("id")?.ok_or_else(|| missing("id"))?)?;
         let mut lost = Vec::new();
         let pins_and_tags = pins_and_tags(&fields, &mut lost)?;
-        Ok(Some((id, pins_and_tags, lost)))
+        Ok(Some(Notes { id, pins_and_tags, is_archived: is_archived(&fields), lost }))
     }
 
-    /// Takes the line apart and sees that every message can be read.
+    /// Parses the line and checks that every message can be read.
     pub(super) fn parse(&self) -> Result<Parsed<'_>, Invalid> {
         let fields = Fields::of("line", self.0.as_str())?;
         let is_ours = match fields.text("format")? {
@@ -101,7 +114,8 @@ impl ImportLine {
         session.relation = relation.unwrap_or(Relation::Root);
         let pins_and_tags = if is_ours { pins_and_tags(&fields, &mut lost)? } else { PinAndTags::default() };
         let trash = fields.raw("trash").filter(|_| is_ours).map(InTrash::read).transpose()?;
-        Ok(Parsed { session, relation, messages, states, pins_and_tags, trash, lost })
+        let (trash, rows) = trash.map_or_else(Default::default, |(trash, rows)| (Some(trash), rows));
+        Ok(Parsed { session, relation, messages, states, pins_and_tags, trash, rows, lost })
     }
 }
 
@@ -145,14 +159,19 @@ fn session(fields: &Fields<'_>, is_ours: bool, lost: &mut Vec<String>) -> Result
             platform: short("handoff_platform")?,
             error: short("handoff_error")?,
         },
-        archived: fields.raw("archived").is_some_and(|value| !matches!(value, "0" | "false")),
+        archived: is_archived(fields),
         extra: extra::read(fields, Table::Sessions, is_ours, lost),
         faults: Vec::new(),
         id,
     })
 }
 
-/// The pin and the tags. A tag that is none is told, and keeps nothing else out.
+/// Reads whether the session is archived.
+fn is_archived(fields: &Fields<'_>) -> bool {
+    fields.raw("archived").is_some_and(|value| !matches!(value, "0" | "false"))
+}
+
+/// Reads the pin and the tags. An invalid tag is reported and does not prevent the rest from being read.
 fn pins_and_tags(fields: &Fields<'_>, lost: &mut Vec<String>) -> Result<PinAndTags, Invalid> {
     let mut pins_and_tags = PinAndTags { pinned_at: fields.time("pinned_at")?, tags: Vec::new() };
     match fields.raw("tags") {
@@ -162,12 +181,12 @@ fn pins_and_tags(fields: &Fields<'_>, lost: &mut Vec<String>) -> Result<PinAndTa
                 let tag = Json::of_spelled(text).to_plain_string().map(|text| Tag::parse(&text));
                 match tag {
                     Some(Ok(tag)) => pins_and_tags.tags.push(tag),
-                    Some(Err(why)) => lose(lost, format!("a tag is none: {why}")),
-                    None => lose(lost, "a tag is no text".to_owned()),
+                    Some(Err(why)) => lose(lost, format!("a tag is not valid: {why}")),
+                    None => lose(lost, "a tag is not text".to_owned()),
                 }
             }
         }
-        Some(_) => lose(lost, "tags is no list".to_owned()),
+        Some(_) => lose(lost, "tags is not a list".to_owned()),
     }
     Ok(PinAndTags::default().joined(&pins_and_tags))
 }
@@ -177,12 +196,12 @@ impl Messages<'_> {
         self.texts.len()
     }
 
-    /// How long the text of a message is.
+    /// Returns the length of a message's text on the line, in bytes.
     pub(super) fn size(&self, place: usize) -> usize {
         self.texts[place].len()
     }
 
-    /// The message at a place. What is not imported of it is told in `lost`.
+    /// Reads the message at `place`. Columns that are not imported are added to `lost`.
     pub(super) fn read(&self, place: usize, lost: &mut Vec<String>) -> Result<Message, Invalid> {
         let fields = Fields::of("message", self.texts[place])?;
         let short = |key: &'static str| without_nul(key, fields.text(key)?);
@@ -192,7 +211,7 @@ impl Messages<'_> {
             role: Role::parse(&fields.text("role")?.ok_or_else(|| missing("role"))?)?,
             content: content(&fields)?,
             tool_call_id: short("tool_call_id")?,
-            // The agent gives this one as JSON too.
+            // The agent too writes this column as JSON, not as text.
             tool_calls: fields.json("tool_calls"),
             tool_name: short("tool_name")?,
             token_count: fields.integer("token_count")?,
@@ -230,7 +249,7 @@ fn content(fields: &Fields<'_>) -> Result<Option<Content>, Invalid> {
     }
 }
 
-/// A column of JSON. In the agent's own lines it is text that holds JSON.
+/// Reads a column of JSON. In the agent's own lines it is text that holds JSON.
 fn column(fields: &Fields<'_>, key: &'static str, is_ours: bool, lost: &mut Vec<String>) -> Option<Json> {
     let json = fields.json(key)?;
     if is_ours || json.kind() != JsonKind::String {
@@ -238,18 +257,18 @@ fn column(fields: &Fields<'_>, key: &'static str, is_ours: bool, lost: &mut Vec<
     }
     let parsed = json.to_plain_string().and_then(|text| Json::parse(&text).ok());
     if parsed.is_none() {
-        lose(lost, format!("{key} is no JSON"));
+        lose(lost, format!("{key} is not JSON"));
     }
     parsed
 }
 
-/// Columns that could not be read when the line was written have no value in it.
+/// Reports the columns that could not be read when the line was written. They have no value in the line.
 fn faults(fields: &Fields<'_>, lost: &mut Vec<String>) {
     let Some(faults) = fields.raw("faults").and_then(|faults| Fields::of("faults", faults).ok()) else { return };
     faults.keys().for_each(|column| lose(lost, format!("{column} could not be read in the store it comes from")));
 }
 
-/// Tells of a column once, however many messages have it.
+/// Reports a column once, however many messages have it.
 pub(super) fn lose(lost: &mut Vec<String>, what: String) {
     if lost.len() < MAX_LOST && !lost.contains(&what) {
         lost.push(what);

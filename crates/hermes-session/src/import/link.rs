@@ -1,20 +1,21 @@
-//! Children that came before their parents.
+//! Links children that came before their parents.
 
 use super::report::{FindingKind, ImportReport};
 use crate::lineage::{ParentAtBirth, relation_at_birth};
 use crate::{Maintenance, Relation, SessionId, StoreError, Timestamp};
 
-/// A session that is there without its parent.
+/// A session that was imported without its parent.
 pub(super) struct Waiting {
     pub(super) line: u64,
     pub(super) child: SessionId,
     pub(super) parent: SessionId,
-    /// What it is to it, if the line says so.
+    /// Relation to the parent, if the line gives it.
     pub(super) relation: Option<Relation>,
     pub(super) started_at: Timestamp,
 }
 
-/// Links what can be linked, the oldest first: among the children of a compressed session the first carries it on.
+/// Links all sessions whose parent exists now, the oldest first: of the children of a compressed session the first is
+/// its continuation.
 pub(super) async fn link_all(
     store: &dyn Maintenance,
     mut waiting: Vec<Waiting>,
@@ -28,7 +29,7 @@ pub(super) async fn link_all(
         };
         let what = match linked {
             Ok(true) => continue,
-            Ok(false) | Err(StoreError::NotFound(_)) => format!("its parent {} is not there", one.parent),
+            Ok(false) | Err(StoreError::NotFound(_)) => format!("its parent {} does not exist", one.parent),
             Err(StoreError::Invalid(why)) => format!("its parent {} is left out: {why}", one.parent),
             Err(error) => return Err(error),
         };
@@ -37,14 +38,14 @@ pub(super) async fn link_all(
     Ok(())
 }
 
-/// What a session is to its parent; nothing if one of them is not there.
+/// Returns the relation of a session to its parent; `None` if one of them does not exist.
 async fn relation(store: &dyn Maintenance, one: &Waiting) -> Result<Option<Relation>, StoreError> {
     let Some(parent) = store.session(&one.parent).await? else { return Ok(None) };
     if one.relation.is_some() {
         return Ok(one.relation);
     }
     let Some(child) = store.session(&one.child).await? else { return Ok(None) };
-    // Who started before the parent's end was not born of it.
+    // A child that started before the parent's end did not result from that end.
     let is_after = parent.ended_at.is_some_and(|ended_at| child.started_at >= ended_at);
     let end_reason = parent.end_reason.as_ref().filter(|_| is_after).map(|reason| reason.as_str());
     let lineage = store.lineage(&parent.id).await?;

@@ -1,4 +1,4 @@
-//! What an import would do: the store is asked, and what would be there by now is remembered.
+//! Dry run of an import: reads the store and remembers what the earlier lines would have created.
 
 use super::compare::Comparison;
 use super::line::Parsed;
@@ -8,7 +8,7 @@ use crate::{ConversationStore, Message, MessageId, SessionId, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// The sessions that lines before would have made. Of each only its id, its title and a digest of it is kept.
+/// Sessions that earlier lines would have created. Only the id, the title and a digest of each are kept.
 #[derive(Default)]
 pub(super) struct Rehearsal {
     sessions: BTreeMap<SessionId, u64>,
@@ -16,7 +16,7 @@ pub(super) struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// How a line stands to one before it of the same id; nothing if there was none.
+    /// Compares a line with an earlier line of the same id; `None` if there was none.
     pub(super) fn compare(&self, line: &Parsed<'_>) -> Option<Comparison> {
         let before = self.sessions.get(&line.session.id)?;
         Some(match *before == digest(line) {
@@ -25,7 +25,7 @@ impl Rehearsal {
         })
     }
 
-    /// Remembers a session that would be made, and tells if its title would have to give way.
+    /// Remembers a session that would be created, and reports if its title would have to change.
     pub(super) async fn take(
         &mut self,
         store: &dyn ConversationStore,
@@ -45,7 +45,7 @@ impl Rehearsal {
         Ok(())
     }
 
-    /// Tells whose parents would be nowhere.
+    /// Reports sessions whose parent would not exist.
     pub(super) async fn link_all(
         &self,
         store: &dyn ConversationStore,
@@ -54,7 +54,7 @@ impl Rehearsal {
     ) -> Result<(), StoreError> {
         for one in waiting {
             if !self.sessions.contains_key(&one.parent) && store.session(&one.parent).await?.is_none() {
-                let what = format!("its parent {} is not there", one.parent);
+                let what = format!("its parent {} does not exist", one.parent);
                 report.find(one.line, Some(&one.child), FindingKind::Parent, what);
             }
         }
@@ -62,12 +62,12 @@ impl Rehearsal {
     }
 }
 
-/// The same for lines that hold the same; collisions are no matter for a preview.
+/// Returns a digest that is equal for lines of equal content. Collisions are acceptable in a preview.
 fn digest(line: &Parsed<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     format!("{:?}", line.session).hash(&mut hasher);
     for place in 0..line.messages.len() {
-        // The ids of messages are no content.
+        // Message ids do not count as content.
         let message = line.messages.read(place, &mut Vec::new()).map(|message| Message { id: MessageId(0), ..message });
         format!("{message:?}").hash(&mut hasher);
     }

@@ -1,57 +1,61 @@
-//! Line by line into a store.
+//! Imports an export line by line.
 
 use super::compare::{Comparison, compare};
 use super::lacking::Lacking;
-use super::line::{ImportLine, Parsed};
+use super::line::{ImportLine, Notes, Parsed};
 use super::link::{Waiting, link_all};
 use super::rehearsal::Rehearsal;
 use super::report::{FindingKind, ImportError, ImportReport};
 use super::send::send;
 use super::trashed::Binning;
 use super::{ImportPiece, Imported, InTrash};
-use crate::{Maintenance, Message, PinAndTags, Relation, Session, SessionId, StateCounts, StoreError};
+use crate::{
+    Maintenance, Message, PinAndTags, Relation, Request, Session, SessionId, StateCounts, StoreError, Timestamp,
+};
 use std::io::BufRead;
 
-/// A session with more messages than this, or more text, goes in pieces of this size; smaller ones go together.
+/// A session with more messages than this, or more text, is sent in pieces of this size. Smaller sessions are sent
+/// together.
 const PIECE_MESSAGES: usize = 200;
 const PIECE_BYTES: usize = 256 << 10;
-/// How many small sessions wait at most.
+/// Maximum number of small sessions held before they are sent.
 const PIECES: usize = 64;
 
-/// How to import.
+/// Options of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ImportOptions {
     /// Whether to stop at the first line that can't be read.
     pub is_strict: bool,
-    /// Whether only to tell what an import would do. The store is read and not changed.
+    /// Whether only to report what an import would do. The store is read and not changed.
     pub is_rehearsal: bool,
 }
 
-/// How far an import is.
+/// Progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// Lines that were read.
+    /// Lines read.
     pub lines: u64,
-    /// Their bytes.
+    /// Bytes of these lines.
     pub bytes: u64,
-    /// Messages that were imported.
+    /// Messages imported.
     pub messages: u64,
 }
 
 /// Imports the sessions of an export (ours, or the agent's own lines), one per line.
 ///
-/// * A session that is there already with the same content is skipped. One that is there with other content is told as a conflict and left
-///   as it is. The ids of messages are no content.
-/// * Parents may come after their children. A session whose parent is nowhere becomes a conversation of its own, and that is told.
-/// * A title that another session has gives way to the next free one of its lineage, and that is told.
-/// * The pin and the tags of a line are added to what the conversation has, also where the session was there already.
-/// * A line that can't be read is told, and the others are imported, unless the options say to stop there.
+/// * A session that exists already with the same content is skipped. One that exists with other content is reported as
+///   a conflict and left unchanged. Message ids do not count as content.
+/// * Parents may come after their children. A session whose parent does not exist becomes a conversation of its own,
+///   which is reported.
+/// * A title that another session has is replaced by the next free one of its lineage, which is reported.
+/// * The pin and the tags of a line are added to those of the conversation, even if the session existed already.
+/// * A line that can't be read is reported and the others are imported, unless the options say to stop there.
 ///
-/// No more is held in memory than a line and a few small sessions. A session is seen when it is whole. After an error, or a
-/// kill, it can be run again from the start, and ends as if nothing had happened.
+/// Memory use is bounded by one line and a few small sessions. A session becomes visible when it is complete. After an
+/// error or a kill the import can be run again from the start, with the same final result.
 ///
 /// # Errors
-/// If the input or the store fails; what was imported by then stays.
+/// If the input or the store fails. Sessions imported by then stay.
 pub async fn import(
     store: &dyn Maintenance,
     input: &mut (dyn BufRead + Send),
@@ -81,19 +85,19 @@ pub async fn import(
         done.bytes += size as u64;
         if !bytes.trim_ascii().is_empty() {
             let line = ImportLine::read(&bytes);
-            // A long line is held once from here on.
+            // Frees the buffer, so that a long line is held only once from here on.
             if bytes.capacity() > PIECE_BYTES {
                 bytes = Vec::new();
             }
             let read = line.as_ref().map_err(Clone::clone);
             match read.and_then(|line| {
-                line.pins_and_tags()?.map_or_else(
+                line.notes()?.map_or_else(
                     || line.parse().map(|parsed| Read::Session(Box::new(parsed))),
-                    |pins_and_tags| Ok(Read::PinAndTags(pins_and_tags)),
+                    |notes| Ok(Read::Notes(notes)),
                 )
             }) {
                 Ok(Read::Session(parsed)) => run.take(done.lines, *parsed).await?,
-                Ok(Read::PinAndTags(pins_and_tags)) => run.take_pins_and_tags(done.lines, pins_and_tags).await?,
+                Ok(Read::Notes(notes)) => run.take_notes(done.lines, notes).await?,
                 Err(error) if options.is_strict => {
                     run.flush().await?;
                     return Err(ImportError::Bad { line: done.lines, what: error.to_string() });
@@ -115,24 +119,24 @@ pub async fn import(
     Ok(run.report)
 }
 
-/// What a line holds.
+/// Content of a line.
 enum Read<'a> {
     Session(Box<Parsed<'a>>),
-    PinAndTags((SessionId, PinAndTags, Vec<String>)),
+    Notes(Notes),
 }
 
 /// A piece and the line it comes from.
 struct Sent {
     line: u64,
     piece: ImportPiece,
-    /// The parent that the line names, and what the session is to it, if the line tells.
+    /// Parent that the line names, and the relation to it if the line gives one.
     parent: Option<SessionId>,
     relation: Option<Relation>,
     pins_and_tags: PinAndTags,
     states: StateCounts,
 }
 
-/// What a piece that is on its way came from.
+/// Origin of a piece that was sent.
 struct Sender {
     line: u64,
     parent: Option<SessionId>,
@@ -144,27 +148,27 @@ struct Sender {
 struct Run<'a> {
     store: &'a dyn Maintenance,
     report: ImportReport,
-    /// Small sessions that go together, and the messages in them.
+    /// Small sessions that are sent together, and the number of their messages.
     small: Vec<Sent>,
     held: usize,
     waiting: Vec<Waiting>,
-    /// Pins and tags of sessions that are there as a whole.
+    /// Pins and tags of sessions that are complete.
     marked: Vec<(SessionId, PinAndTags)>,
-    /// The conversation of the trash whose lines are being read.
+    /// Conversation of the trash whose lines are being read.
     binning: Binning,
     /// Columns that the store has no place for.
     lacking: Lacking,
-    /// What would be there by now, if nothing is to be changed.
+    /// State of the dry run, if nothing is to be changed.
     rehearsal: Option<Rehearsal>,
 }
 
 impl Run<'_> {
-    /// Takes a session.
+    /// Imports a session.
     async fn take(&mut self, line: u64, parsed: Parsed<'_>) -> Result<(), StoreError> {
         self.end_conversation(parsed.trash.as_ref()).await?;
         let id = &parsed.session.id;
         if let Some(trash) = &parsed.trash
-            && !self.binning.take(self.store, line, trash, id).await?
+            && !self.binning.take(self.store, line, trash, id, &parsed.rows).await?
         {
             self.report.skipped += 1;
             return Ok(());
@@ -255,28 +259,28 @@ impl Run<'_> {
         self.binning.finish(self.store, &mut self.waiting, &mut self.report).await
     }
 
-    /// Takes the pin and tags of a session that should exist.
-    async fn take_pins_and_tags(
-        &mut self,
-        line: u64,
-        pins_and_tags: (SessionId, PinAndTags, Vec<String>),
-    ) -> Result<(), StoreError> {
+    /// Takes the notes on a session that should exist already.
+    async fn take_notes(&mut self, line: u64, notes: Notes) -> Result<(), StoreError> {
         self.end_conversation(None).await?;
         self.flush().await?;
-        let (id, pins_and_tags, lost) = pins_and_tags;
+        let Notes { id, pins_and_tags, is_archived, lost } = notes;
         for what in lost {
             self.report.find(line, Some(&id), FindingKind::Column, what);
         }
         if self.store.session(&id).await?.is_none() {
-            let what = "it is not there, so that its pin and its tags were not set".to_owned();
+            let what = "it does not exist here, so its pin, tags and archiving were not set".to_owned();
             self.report.find(line, Some(&id), FindingKind::Column, what);
             return Ok(());
         }
         self.report.marked += 1;
+        if is_archived && self.rehearsal.is_none() {
+            // The time of the request is not stored.
+            self.store.set_archived(&id, true, &Request::at(Timestamp::EPOCH)).await?;
+        }
         self.keep_pins_and_tags(id, pins_and_tags).await
     }
 
-    /// The piece that begins with the message at `place`, and the place where it ends.
+    /// Returns the piece that begins with the message at `place`, and the place where it ends.
     fn piece(&self, parsed: &Parsed<'_>, place: usize) -> (ImportPiece, usize) {
         let (mut end, mut bytes, mut scratch) = (place, 0, Vec::new());
         let mut messages: Vec<Message> = Vec::new();
@@ -287,7 +291,7 @@ impl Run<'_> {
         }
         let mut session = parsed.session.clone();
         if parsed.relation.is_none() {
-            // What it is to its parent is told when all its siblings are there.
+            // The relation to the parent is determined when all siblings exist.
             session.parent_session_id = None;
         }
         let is_last = end == parsed.messages.len();
@@ -321,7 +325,7 @@ impl Run<'_> {
         self.send(small).await.map(drop)
     }
 
-    /// Sends pieces of different sessions until all are taken; whether the last of them was.
+    /// Sends pieces of different sessions until all are taken. Returns whether the last one was.
     async fn send(&mut self, sent: Vec<Sent>) -> Result<bool, StoreError> {
         let (mut pieces, lines): (Vec<ImportPiece>, Vec<Sender>) = sent
             .into_iter()
@@ -330,7 +334,7 @@ impl Run<'_> {
             })
             .unzip();
         let store = self.store;
-        let mut told = |at: usize, piece: &ImportPiece, outcome: Imported| {
+        let mut on_taken = |at: usize, piece: &ImportPiece, outcome: Imported| {
             let (Sender { line, parent: wanted, relation, pins_and_tags, states }, session) =
                 (&lines[at], &piece.session);
             match outcome {
@@ -354,18 +358,19 @@ impl Run<'_> {
                 }
                 Imported::Exists => {
                     self.binning.fail();
-                    let what = "somebody else made it or wrote to it meanwhile".to_owned();
+                    let what = "another process created it or wrote to it meanwhile".to_owned();
                     self.report.find(*line, Some(&session.id), FindingKind::Conflict, what);
                 }
                 Imported::Partly(_) => {}
             }
         };
-        let is_taken = send(store, &mut pieces, &mut told).await?;
+        let is_taken = send(store, &mut pieces, &mut on_taken).await?;
         self.mark().await?;
         Ok(is_taken)
     }
 
-    /// Remembers the pin and tags of a session that exists. Those that are not written now are written when the import is run again.
+    /// Remembers the pin and tags of a session that exists. If the process dies before they are written, another run of
+    /// the import writes them.
     async fn keep_pins_and_tags(&mut self, id: SessionId, pins_and_tags: PinAndTags) -> Result<(), StoreError> {
         if pins_and_tags.is_empty() || self.rehearsal.is_some() {
             return Ok(());
@@ -383,7 +388,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Remembers a session that has no parent and should have.
+    /// Remembers a session whose parent is still to be linked.
     fn wait(&mut self, line: u64, session: &Session, parent: Option<&SessionId>, relation: Option<Relation>) {
         if let Some(parent) = parent {
             self.waiting.push(Waiting {

@@ -1,14 +1,15 @@
-//! Pieces on their way into a store.
+//! Sends pieces to a store.
 
 use super::{ImportPiece, Imported};
 use crate::{Maintenance, StoreError};
 
-/// Sends pieces of different sessions until all are taken. `told` gets the place of each piece whose session is there as a whole now, or was
-/// refused, and how many messages the session has with it. Whether the last one was taken.
+/// Sends pieces of different sessions until all are taken. Calls `on_taken` for each piece whose session is complete now or
+/// was refused, with the place of the piece, the piece (the session has its `start` plus its messages), and the result.
+/// Returns whether the last one was taken.
 pub(crate) async fn send(
     store: &dyn Maintenance,
     pieces: &mut [ImportPiece],
-    told: &mut (dyn FnMut(usize, &ImportPiece, Imported) + Send),
+    on_taken: &mut (dyn FnMut(usize, &ImportPiece, Imported) + Send),
 ) -> Result<bool, StoreError> {
     let (mut at, mut is_taken) = (0, true);
     while at < pieces.len() {
@@ -24,7 +25,7 @@ pub(crate) async fn send(
                 is_taken = true;
             } else {
                 is_taken = outcome != Imported::Exists;
-                told(at, piece, outcome);
+                on_taken(at, piece, outcome);
             }
             at += 1;
         }

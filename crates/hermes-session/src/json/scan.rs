@@ -1,13 +1,13 @@
 //! The scanner behind [`super::Json`]: one pass, no recursion, no tree.
 
-/// Where the text stops being JSON, and why.
+/// Position at which the text stops being JSON, and the reason.
 #[derive(Debug)]
 pub(super) struct ScanFault {
     pub(super) at: usize,
     pub(super) why: &'static str,
 }
 
-/// Spells `text` in the one way, or says where it is broken.
+/// Rewrites `text` in its canonical spelling, or returns where it is malformed.
 pub(super) fn respell(text: &str) -> Result<String, ScanFault> {
     let mut scanner = Scanner { bytes: text.as_bytes(), text, at: 0, out: String::with_capacity(text.len()) };
     scanner.document()?;
@@ -18,7 +18,7 @@ pub(super) fn respell(text: &str) -> Result<String, ScanFault> {
 pub(super) fn quote(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
-    // Nearly all of it is taken as it stands, and that in one piece.
+    // Nearly all text needs no escapes and is copied in one piece.
     while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)) {
         out.push_str(&rest[..at]);
         push_escaped(char::from(rest.as_bytes()[at]), out);
@@ -28,7 +28,7 @@ pub(super) fn quote(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// The elements of a list, or the members of an object, in the one spelling.
+/// Returns the elements of a list, or the members of an object, given in canonical spelling.
 pub(super) fn parts(container: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 1, 0_usize, false);
     let mut bytes = container.bytes().enumerate();
@@ -51,8 +51,8 @@ pub(super) fn parts(container: &str) -> Vec<&str> {
     parts
 }
 
-/// Replaces what only Python can hold, in text of the one spelling: the only
-/// `\ud…` escapes left there are lone surrogates, the only bare capitals are `NaN` and the infinities.
+/// Replaces values that only Python can hold, in text of canonical spelling: the only `\ud…` escapes left there are
+/// lone surrogates, the only bare capitals are `NaN` and the infinities.
 pub(super) fn tame(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut rest, mut quoted) = (text, false);
@@ -118,7 +118,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads one value and the end. `open` holds the closing bracket of each container around the cursor.
+    /// Reads one value and the end of the input. `open` holds the closing bracket of each container around the cursor.
     fn document(&mut self) -> Result<(), ScanFault> {
         let mut open: Vec<u8> = Vec::new();
         self.space();
@@ -143,7 +143,7 @@ impl Scanner<'_> {
                 Some(b'"') => self.string()?,
                 _ => self.scalar()?,
             }
-            // A value ended here: close what ends with it, or go on to the next.
+            // A value ended here: close the containers that end with it, or continue with the next value.
             loop {
                 self.space();
                 let Some(&close) = open.last() else {
@@ -242,7 +242,7 @@ impl Scanner<'_> {
             let plain = self.bytes[self.at..].iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
             let Some(plain) = plain else {
                 self.at = self.bytes.len();
-                return self.fault("the string does not end");
+                return self.fault("it ends inside a string");
             };
             self.out.push_str(&self.text[self.at..self.at + plain]);
             self.at += plain;
@@ -253,7 +253,7 @@ impl Scanner<'_> {
                     return Ok(());
                 }
                 b'\\' => self.escape()?,
-                _ => return self.fault("a control character stands bare in a string"),
+                _ => return self.fault("an unescaped control character in a string"),
             }
         }
     }
@@ -292,7 +292,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// The code unit of the `\uXXXX` at `at`, if there is one.
+    /// Returns the code unit of the `\uXXXX` at `at`, if there is one.
     fn hex(&self, at: usize) -> Option<u32> {
         let escape = self.bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
         escape.iter().try_fold(0, |value, byte| Some(value * 16 + char::from(*byte).to_digit(16)?))

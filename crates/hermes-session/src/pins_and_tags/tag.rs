@@ -1,26 +1,26 @@
-//! Tags: a word each, cleaned once, the same whatever its case.
+//! Tags: single words, normalised once, independent of case.
 
-use crate::Invalid;
 use crate::title::drop_invisible;
+use crate::{Invalid, quoted};
 use std::fmt;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// The longest tag, in code points after cleaning.
+/// Maximum length of a tag, in code points after normalisation.
 pub const MAX_TAG: usize = 50;
 
-/// A tag in its stored form: 1 to 50 code points without blanks, commas or invisible characters, in small letters.
+/// A tag in its stored form: 1 to 50 code points in lower case, without white space, commas or invisible characters.
 ///
-/// `Work` and `work` are one tag, so it is compared byte by byte everywhere. Accents count.
+/// `Work` and `work` are one tag, so stored tags are compared byte by byte everywhere. Accents count.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag(String);
 
 impl Tag {
-    /// Cleans what a person typed, as titles are cleaned, and makes its letters small.
+    /// Normalises user input as titles are, and converts it to lower case.
     ///
     /// # Errors
-    /// If nothing is left of it, if more than [`MAX_TAG`] code points are, or if a blank or a comma is in it.
+    /// If nothing is left of it, if it has more than [`MAX_TAG`] code points, or if it contains white space or a comma.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        // Composed first and last: a letter may get an accent of its own when it becomes small.
+        // Composed before and after: lower-casing can add a combining accent.
         let composed: String = drop_invisible(text).nfc().collect();
         let cleaned: String = composed.trim().to_lowercase().nfc().collect();
         let wrong = |why: String, hint: &'static str| Err(Invalid::new("tag", why, hint));
@@ -28,7 +28,10 @@ impl Tag {
             return wrong("is empty".to_owned(), "give at least one visible character");
         }
         if cleaned.chars().any(|character| character.is_whitespace() || character == ',') {
-            return wrong(format!("{cleaned:?} has a blank or a comma in it"), "give one word, such as work or to-do");
+            return wrong(
+                format!("{} has a blank or a comma in it", quoted(text)),
+                "a tag is a single word without a comma, such as work or to-do",
+            );
         }
         match cleaned.chars().count() {
             1..=MAX_TAG => Ok(Self(cleaned)),
@@ -36,12 +39,12 @@ impl Tag {
         }
     }
 
-    /// Takes a stored tag as it is.
+    /// Takes a stored tag unchanged.
     pub fn from_stored(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The tag as text.
+    /// Returns the tag as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -80,7 +83,7 @@ mod tests {
         for (typed, expect) in [
             ("", "tag is empty"),
             (" \u{200b}\t", "tag is empty"),
-            ("a b", "tag \"a b\" has a blank or a comma in it"),
+            ("A b", "tag \"A b\" has a blank or a comma in it"),
             ("a\u{a0}b", "tag \"a\\u{a0}b\" has a blank or a comma in it"),
             ("a,b", "tag \"a,b\" has a blank or a comma in it"),
         ] {

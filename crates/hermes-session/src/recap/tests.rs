@@ -26,7 +26,7 @@ fn of(bodies: &[MessageBody], limits: RecapLimits) -> Recap {
     recap(&bodies.iter().map(message).collect::<Vec<_>>(), limits)
 }
 
-/// The entries as lines: `>` for the person, `<` for an answer, `<<` for the last one.
+/// Returns the entries as lines: `>` for the user, `<` for an answer, `<<` for the last one.
 fn lines(recap: &Recap) -> Vec<String> {
     let line = |entry: &RecapEntry| match (entry.speaker, entry.is_last_answer) {
         (Speaker::User, _) => format!("> {}", entry.text),
@@ -57,7 +57,7 @@ fn an_empty_message_is_skipped() {
 }
 
 #[test]
-fn pictures_are_told() {
+fn pictures_are_reported() {
     let parts = Json::parse(r#"[{"type": "text", "text": "look"}, {"type": "image_url"}]"#).unwrap();
     check(&[MessageBody::new(Role::User, Content::from_json(parts))], &["> look [image]"]);
 }
@@ -96,7 +96,7 @@ fn tools_are_named_once_and_at_most_four() {
 }
 
 #[test]
-fn work_without_words_is_told_together() {
+fn work_without_words_is_reported_together() {
     let work = [calling("", "a"), said(Role::Tool, "r"), calling("<think>hm</think>", "b a"), said(Role::Tool, "r")];
     check(&work, &["<< [3 tool calls: a, b]"]);
     let talk = [&[user("go")], &work[..], &[answer("ok")], &work[..1], &[user("on")], &work[2..3]].concat();

@@ -22,7 +22,7 @@ fn calls(list: &str) -> MessageBody {
     MessageBody { tool_calls: Some(Json::parse(list).unwrap()), ..MessageBody::empty(Role::Assistant) }
 }
 
-/// An assistant that calls one tool for each word, which is the id.
+/// Returns an assistant message that calls one tool for each word, which is the id.
 fn call(ids: &str) -> MessageBody {
     let list: Vec<String> =
         ids.split(' ').map(|id| format!(r#"{{"id": "{id}", "function": {{"name": "ls"}}}}"#)).collect();
@@ -33,7 +33,7 @@ fn result(id: &str, text: &str) -> MessageBody {
     MessageBody { tool_call_id: Some(id.into()), ..MessageBody::new(Role::Tool, text) }
 }
 
-/// A conversation as one line: what is said, `!id` for a call, `id=text` for a result.
+/// Returns a conversation as one line: texts, `!id` for a call, `id=text` for a result.
 fn line(messages: &[ReplayMessage]) -> String {
     let word = |message: &ReplayMessage| {
         let text = message.content.as_ref().map(|content| content.plain_text().into_owned()).unwrap_or_default();
@@ -152,7 +152,7 @@ fn a_continuation_does_not_repeat_what_it_copied() {
         &[&first, &[user("one"), says("in short"), says("3"), user("x")]],
         "one | 1 | two | 2 | three | 3 | in short | x",
     );
-    // The agent may have shortened something in the head.
+    // The agent may have shortened a message in the head.
     let shortened = [user("one"), says("1…"), summary, says("3"), user("x")];
     check(
         &[&first, &shortened],
@@ -190,7 +190,7 @@ fn a_copy_is_known_by_what_it_is_a_copy_of() {
     let kept: Vec<i64> = joined.messages.iter().map(|message| message.id.0).collect();
     assert_eq!(kept, [1, 2, 3, 4, 5, 7, 10, 16]);
     let copies: Vec<(i64, i64)> = joined.copies.iter().map(|(copy, of)| (copy.0, of.0)).collect();
-    // Of what was said or called several times it is the place that counts, and of a copy of a copy the first.
+    // Repeated texts and calls are told apart by position. The original of a copy of a copy is the first one.
     assert_eq!(copies, [(6, 1), (8, 4), (9, 5), (11, 1), (12, 7), (13, 4), (14, 5), (15, 10)]);
 }
 
@@ -261,11 +261,11 @@ fn the_checker_refuses_what_a_provider_would() {
     };
     assert_eq!(with(0, |message| message.role = Role::User), "makes calls, but is not the assistant's");
     assert_eq!(with(1, |message| message.tool_call_id = None), "is a result without a call id");
-    assert_eq!(with(3, |message| message.tool_call_id = Some("a".into())), "answers a call, but is no result");
+    assert_eq!(with(3, |message| message.tool_call_id = Some("a".into())), "answers a call, but is not a result");
     for (calls, why) in [
         ("{}", "has no list of calls"),
         ("[]", "has no list of calls"),
-        ("[1]", "has a call that is no object"),
+        ("[1]", "has a call that is not an object"),
         (r#"[{"id": ""}]"#, "has a call without an id"),
         (r#"[{"id": "a"}, {"id": "a"}]"#, "has two calls with one id"),
     ] {
@@ -356,7 +356,7 @@ proptest! {
         }
     }
 
-    /// A compression as the agent does it, at any two cuts, is undone.
+    /// A compression as the agent does it is undone, at any two cuts.
     #[test]
     fn a_compressed_chain_reads_like_one_session(
         before in prop::collection::vec(any_body(), 1..10),

@@ -1,16 +1,16 @@
-//! Checks a conversation the way a strict provider does. Shares nothing with the code that makes one.
+//! Checks a conversation as a strict provider does. Shares no code with the replay.
 
 use super::ReplayMessage;
 use crate::Role;
 use serde_json::Value;
 
-/// Why a provider would refuse a conversation.
+/// Reason why a provider would reject a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("message {at} {why}")]
 pub struct Unplayable {
-    /// The message, counted from 0.
+    /// Index of the message, from 0.
     pub at: usize,
-    /// What is wrong with it, as the rest of the sentence.
+    /// Reason, as the rest of the sentence.
     pub why: String,
 }
 
@@ -18,7 +18,7 @@ pub struct Unplayable {
 /// and that there are no other results.
 ///
 /// # Errors
-/// Names the first message that a provider would refuse.
+/// Names the first message that a provider would reject.
 pub fn validate(messages: &[ReplayMessage]) -> Result<(), Unplayable> {
     let mut open: Vec<String> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
@@ -35,7 +35,7 @@ pub fn validate(messages: &[ReplayMessage]) -> Result<(), Unplayable> {
         } else if let Some(id) = open.first() {
             return refuse(format!("comes before the result of {id:?}"));
         } else if message.tool_call_id.is_some() {
-            return refuse("answers a call, but is no result".into());
+            return refuse("answers a call, but is not a result".into());
         }
         if let Some(calls) = &message.tool_calls {
             if message.role != Role::Assistant {
@@ -54,7 +54,7 @@ fn ids(calls: Option<&Value>) -> Result<Vec<String>, &'static str> {
     let calls = calls.and_then(Value::as_array).filter(|calls| !calls.is_empty()).ok_or("has no list of calls")?;
     let mut ids: Vec<String> = Vec::new();
     for call in calls {
-        let id = call.as_object().ok_or("has a call that is no object")?.get("id").and_then(Value::as_str);
+        let id = call.as_object().ok_or("has a call that is not an object")?.get("id").and_then(Value::as_str);
         let id = id.filter(|id| !id.is_empty()).ok_or("has a call without an id")?;
         if ids.iter().any(|other| other == id) {
             return Err("has two calls with one id");

@@ -8,7 +8,7 @@ fn at(days: f64) -> Timestamp {
     Timestamp::from_seconds(days * SECONDS_PER_DAY).unwrap()
 }
 
-/// A session that was last active on that day and has ended since.
+/// Returns a session that was last active on that day and has ended since.
 fn row(id: &str, conversation: &str, day: f64) -> SessionSummary {
     SessionSummary {
         id: SessionId::parse(id).unwrap(),
@@ -32,6 +32,7 @@ fn row(id: &str, conversation: &str, day: f64) -> SessionSummary {
         preview: String::new(),
         pinned_at: None,
         tags: Vec::new(),
+        is_archived: false,
     }
 }
 
@@ -63,6 +64,16 @@ fn a_conversation_goes_as_a_whole() {
     let rows = [row("c", "r", 50.0), row("r", "r", 10.0), row("other", "other", 990.0)];
     check(90.0, None, &rows, &["r: c r (4)"]);
     check(1.0, None, &rows, &["r: c r (4)", "other: other (2)"]);
+}
+
+#[test]
+fn what_has_not_ended_stays_and_is_counted() {
+    let rows = [row("r", "r", 10.0), active(row("c", "r", 50.0)), row("x", "x", 1.0), active(row("y", "y", 990.0))];
+    let policy = RetentionPolicy::new(90.0, None).unwrap();
+    let mut tally = Tally::new(&policy);
+    rows.iter().for_each(|row| tally.add(row));
+    let plan = tally.select(&policy, Timestamp::from_seconds(NOW).unwrap());
+    assert_eq!((plan.candidates.len(), plan.not_ended), (1, 1), "one of them is not old enough");
 }
 
 #[test]

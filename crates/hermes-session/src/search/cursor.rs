@@ -1,37 +1,37 @@
-//! Where a page of an answer ended, also as a text that a program can hand back.
+//! Cursor at the end of a page of an answer, also as a text that a program can pass back.
 
 use super::matching::Tier;
 use super::{SearchOrder, SearchRequest};
 use crate::digest::Fingerprint;
 use crate::{Invalid, MessageId};
 
-/// The place of a hit in an answer; the next page starts after it.
+/// Cursor: the position of a hit in an answer. The next page starts after it.
 ///
-/// It carries what the order of the first page rested on, so that pages neither skip nor repeat a message while others write: messages
-/// that came since are left out.
+/// It carries the values that determined the order of the first page, so that pages neither skip nor repeat a message
+/// while others write. Messages added since are left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchCursor {
-    /// The newest message when the first page was made.
+    /// Newest message when the first page was computed.
     pub newest: MessageId,
-    /// Whether hits are those of the relaxed query.
+    /// Whether the hits are those of the relaxed query.
     pub is_relaxed: bool,
-    /// How the last hit matched.
+    /// Tier of the last hit.
     pub tier: Tier,
     /// Its score.
     pub score: f64,
     /// Its message.
     pub message: MessageId,
-    /// What each term weighed, and how long a message was on average.
+    /// Average length of a message and weight of each term.
     pub weights: Vec<f64>,
 }
 
-/// The form of the text; another one gets another number.
+/// Version of the text format.
 const FORM: &str = "1";
-/// The largest number of weights in a cursor: the average length, and one for each word of a relaxed query.
+/// Maximum number of weights in a cursor: the average length, and one for each word of a relaxed query.
 const MAX_WEIGHTS: usize = 65;
 
 impl SearchCursor {
-    /// A text for the place, which [`parse`](Self::parse) takes with the same question.
+    /// Returns the cursor as text, which [`parse`](Self::parse) accepts with the same query.
     pub fn to_text(&self, request: &SearchRequest) -> String {
         let tier = match self.tier {
             Tier::Words => 'w',
@@ -41,15 +41,15 @@ impl SearchCursor {
         let (newest, message, weights) = (self.newest.0, self.message.0, self.weights.len());
         let head = format!("{FORM}{kind}{tier}.{}.{newest}.{message}.{weights}", question(request));
         let numbers = std::iter::once(&self.score).chain(&self.weights);
-        // Each as long as the others, so that nothing cut off passes for another number.
+        // All numbers have the same length, so that a truncated one is not read as another.
         numbers.fold(head, |text, number| format!("{text}.{:016x}", number.to_bits()))
     }
 
-    /// Reads the text of a place.
+    /// Parses the text of a cursor.
     ///
     /// # Errors
     ///
-    /// If it is no such text, or belongs to another question: other words, another order.
+    /// If it is not such a text, or belongs to a request with another query or order.
     pub fn parse(text: &str, request: &SearchRequest) -> Result<Self, Invalid> {
         let mut parts = text.split('.');
         let (is_relaxed, tier) = match parts.next().and_then(|head| head.strip_prefix(FORM)) {
@@ -85,10 +85,11 @@ fn number(bits: &str) -> Option<f64> {
 }
 
 fn unreadable() -> Invalid {
-    Invalid::new("the place", "is none that a search told", "take `next` of the page before as it is")
+    Invalid::new("the place", "is not a cursor of a search", "pass `next` of the previous page unchanged")
 }
 
-/// A short sign of what was asked. Filters are not part of it: a time such as "two hours ago" moves from page to page.
+/// Returns a short digest of the query and order. Filters are not part of it: a time such as "two hours ago" moves from
+/// page to page.
 fn question(request: &SearchRequest) -> String {
     let order = match request.order {
         SearchOrder::Best => "best",
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_search_told_is_refused() {
+    fn cursors_of_no_search_are_refused() {
         let request = SearchRequest::new(Query::parse("disk"));
         let text = cursor().to_text(&request);
         for length in 0..text.len() {
@@ -159,7 +160,7 @@ mod tests {
         ];
         for broken in broken {
             let refused = SearchCursor::parse(&broken, &request).unwrap_err();
-            assert!(refused.to_string().contains("none that a search told"), "{broken}: {refused}");
+            assert!(refused.to_string().contains("not a cursor of a search"), "{broken}: {refused}");
         }
     }
 }

@@ -1,12 +1,13 @@
-//! What is the same to those who search: case, accents, widths and composition aside.
+//! Folding: the form in which texts are compared, which ignores case, accents, width and composition.
 //!
-//! A folded text is in NFC. Letters are as full case folding has them (`ß` is `ss`, `ς` is `σ`), forms of half and full width are the
-//! usual ones, white space within a line is a blank. Accents are gone where SQLite's `unicode61` takes them away: from Latin letters
-//! that are an ASCII letter with accents (so `ø` and `ǿ` stay), and wherever an accent is a character of its own and no letter
-//! exists for the two: `й` stays however it is written, while the stress of `а́` goes. Signs that tell how an emoji looks are gone, so that
-//! `⚠️` and `⚠` are one. All the rest stays: joiners, soft hyphens and NUL are characters like others, because the indexes cut words there.
+//! A folded text is in NFC. Letters have full case folding (`ß` is `ss`, `ς` is `σ`), halfwidth and fullwidth forms
+//! become the usual ones, and white space within a line becomes a space. Accents are removed where SQLite's `unicode61`
+//! removes them: from Latin letters that are an ASCII letter with accents (so `ø` and `ǿ` stay), and wherever an accent
+//! is a separate character and no composed letter exists: `й` stays however it is written, while the stress of `а́` is
+//! removed. Variation selectors of emoji are removed, so that `⚠️` and `⚠` are equal. Everything else stays: joiners,
+//! soft hyphens and NUL are ordinary characters, because the indexes split words there.
 //!
-//! Folding is idempotent, and texts that are canonically equivalent fold to the same.
+//! Folding is idempotent, and canonically equivalent texts fold to the same text.
 
 use std::borrow::Cow;
 
@@ -20,7 +21,7 @@ pub use origin::Folded;
 use origin::Trace;
 use pages::Kind;
 
-/// A text in the form in which texts are compared; borrowed where it is in that form.
+/// Returns the folded form of a text; borrowed if the text is in that form already.
 pub fn fold(text: &str) -> Cow<'_, str> {
     let same = unchanged(text);
     if same == text.len() {
@@ -31,14 +32,20 @@ pub fn fold(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Folds a text into a buffer, in place of what is there.
+/// Returns whether a text contains a piece, ignoring case and accents.
+pub fn contains(text: &str, piece: &str) -> bool {
+    fold(text).contains(fold(piece).as_ref())
+}
+
+/// Folds a text into a buffer, replacing its content.
 pub fn fold_into(text: &str, out: &mut String) {
     out.clear();
     out.reserve(text.len());
     fold_rest(text, 0, out, &mut ());
 }
 
-/// The folded form of a text: the text itself where it is in that form, else the buffer, with that form in place of what was there.
+/// Returns the folded form of a text: the text itself if it is in that form already, otherwise the buffer, whose
+/// content is replaced.
 pub fn fold_with<'t>(text: &'t str, buffer: &'t mut String) -> &'t str {
     let same = unchanged(text);
     if same == text.len() {
@@ -50,7 +57,7 @@ pub fn fold_with<'t>(text: &'t str, buffer: &'t mut String) -> &'t str {
     buffer
 }
 
-/// How much of the beginning surely stays as it is. What comes behind it does not join with it.
+/// Returns the length of a prefix that folding surely leaves unchanged and that nothing after it combines with.
 fn unchanged(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut at, mut base, mut is_marked) = (0, 0, false);
@@ -76,15 +83,16 @@ fn unchanged(text: &str) -> usize {
     }
 }
 
-/// Folds what comes behind a beginning that stays as it is.
+/// Folds the text after a prefix that is unchanged.
 ///
-/// Nearly every character stands for itself or for one other, whatever is beside it. Where one may join with those before it, all
-/// from the last that joins with none up to the next such are taken together.
+/// Nearly every character folds to itself or to one other, independent of its neighbours. Where a character may combine
+/// with those before it, the text from the last character that does not combine up to the next such character is folded
+/// together.
 fn fold_rest(text: &str, from: usize, out: &mut String, trace: &mut impl Trace) {
     out.push_str(&text[..from]);
     let mut buffers = character::Buffers::default();
     let mut at = from;
-    // Where the last character that joins with none before it begins: in the text, and in what is put out.
+    // Start of the last character that does not combine with those before it: in the text, and in the output.
     let (mut base, mut is_marked) = ((at, at), false);
     while at < text.len() {
         let plain = run_of(&text.as_bytes()[at..], |byte| byte.is_ascii());
@@ -103,7 +111,7 @@ fn fold_rest(text: &str, from: usize, out: &mut String, trace: &mut impl Trace) 
                     at = end;
                     continue;
                 }
-                // One mark behind its letter is in order. Two may have to change places.
+                // One mark after its letter is in canonical order. Two may have to be swapped.
                 Kind::Mark if !is_marked => {
                     is_marked = true;
                     out.push(character);
@@ -128,7 +136,8 @@ fn fold_rest(text: &str, from: usize, out: &mut String, trace: &mut impl Trace) 
     }
 }
 
-/// How many bytes of the beginning are of a kind. It is asked of all bytes of a piece at once, which the compiler makes quick.
+/// Returns the length in bytes of the prefix of one kind. All bytes of a chunk are tested at once, which the compiler
+/// vectorises.
 fn run_of(bytes: &[u8], is_of_kind: impl Fn(u8) -> bool) -> usize {
     const PIECE: usize = 32;
     let (pieces, _) = bytes.as_chunks::<PIECE>();

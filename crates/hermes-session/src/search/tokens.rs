@@ -1,4 +1,5 @@
-//! Words: runs of letters and digits, as the agent's own index cuts them, and single characters of the scripts that put no blank between words.
+//! Words: runs of letters and digits, as the agent's own index splits them, and single characters of scripts without
+//! spaces between words.
 
 mod table;
 
@@ -7,12 +8,12 @@ use crate::script::is_paired;
 use std::ops::Range;
 use unicode_normalization::char::is_combining_mark;
 
-/// How many characters are told by a bit each: the first two planes.
+/// Number of characters in the bit table: the first two planes.
 const BITS: usize = 0x2_0000;
 
 static IS_WORD: [u64; BITS / 64] = bits();
 
-/// Whether a character is part of a word.
+/// Returns whether a character is part of a word.
 pub fn is_word(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_alphanumeric();
@@ -29,7 +30,7 @@ fn is_listed(character: char) -> bool {
     after > 0 && character <= table::WORD[after - 1].1
 }
 
-/// The table as bits, made by the compiler.
+/// Converts the table to bits, at compile time.
 const fn bits() -> [u64; BITS / 64] {
     let mut bits = [0; BITS / 64];
     let mut range = 0;
@@ -37,7 +38,7 @@ const fn bits() -> [u64; BITS / 64] {
         let (first, last) = table::WORD[range];
         let (mut code, end) = (first as usize, last as usize + 1);
         while code < end && code < BITS {
-            // All of the range within one number at once.
+            // Sets all bits of the range within one integer at once.
             let next = if end < (code / 64 + 1) * 64 { end } else { (code / 64 + 1) * 64 };
             bits[code / 64] |= (u64::MAX >> (64 - (next - code))) << (code % 64);
             code = next;
@@ -47,13 +48,13 @@ const fn bits() -> [u64; BITS / 64] {
     bits
 }
 
-/// Whether a word may end between two characters: they are not both letters or digits of one word.
+/// Returns whether there is a word border between two characters: they are not both letters or digits of one word.
 pub fn is_border(before: Option<char>, after: Option<char>) -> bool {
     let (Some(before), Some(after)) = (before, after) else { return true };
     !is_word(before) || !is_word(after) || is_paired(before) || is_paired(after)
 }
 
-/// The words of a folded text, in order. A character of a paired script is a word by itself.
+/// Returns the words of a folded text, in order. A character of a paired script is a word by itself.
 pub fn words(folded: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -67,8 +68,8 @@ pub fn words(folded: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Whether marks make other words of a text, where it is compared, than an index of its words as they are written has: `и` and a breve are
-/// one letter, of which SQLite's `unicode61` makes `и`.
+/// Returns whether combining marks give a folded text other words than an index of the text as written has: `и` and a
+/// breve are one letter, of which SQLite's `unicode61` makes `и`.
 pub fn are_tangled(text: &str) -> bool {
     let may_join = |character: char| {
         matches!(character, '\u{fb1d}'..='\u{fb4e}' | '\u{fe00}'..='\u{fe0f}')
@@ -90,7 +91,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn marks_that_make_other_letters_are_told() {
+    fn marks_that_make_other_letters_are_reported() {
         for text in ["и\u{306}од", "\u{627}\u{653}", "x \u{fb2a}"] {
             assert!(are_tangled(text), "{text:?}");
         }

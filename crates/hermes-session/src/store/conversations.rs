@@ -12,42 +12,50 @@ use async_trait::async_trait;
 /// The promises of [`SessionStore`] about changes hold here too.
 #[async_trait]
 pub trait ConversationStore: SessionStore {
-    /// A page of sessions or conversations, without system prompts.
+    /// Returns a page of sessions or conversations, without system prompts.
     ///
-    /// A compressed chain is one row. Branches are rows of their own, whatever became of the session they came from; so is a
-    /// session whose parent is gone. A row that can't be read is told apart.
-    //  Cases: listing::*, ordering::*, scope::lists_and_counts_stay_within, scope::a_conversation_by_any_of_its_sessions
+    /// A compressed chain is one row. A branch is a row of its own, whatever happened to its parent; so is a session
+    /// whose parent is gone. Rows that can't be read are returned separately.
+    ///
+    /// # Errors
+    /// `Invalid` if no session of the store has a value of a column that [`SessionFilter::recorded`] asks for.
+    //  Cases: listing::*, ordering::*, scope::lists_and_counts_stay_within, scope::a_conversation_by_any_of_its_sessions,
+    //         recorded::a_folder_and_a_branch_select, recorded::what_no_session_has_is_refused
     async fn list(&self, request: &ListRequest) -> Result<Listing, StoreError>;
 
-    /// How many conversations, sessions and messages the filter admits.
-    //  Cases: listing::counts_match_the_list, scope::lists_and_counts_stay_within
+    /// Returns how many conversations, sessions and messages match the filter.
+    ///
+    /// # Errors
+    /// As [`ConversationStore::list`].
+    //  Cases: listing::counts_match_the_list, scope::lists_and_counts_stay_within, archive::a_filter_selects_by_it,
+    //         recorded::a_folder_and_a_branch_select, recorded::what_no_session_has_is_refused
     async fn counts(&self, filter: &SessionFilter) -> Result<Counts, StoreError>;
 
-    /// Every session that is linked to this one by parents, in either direction, over any distance.
+    /// Returns every session that is linked to this one by parents, in either direction, over any distance.
     ///
     /// # Errors
     /// `NotFound` if there is no such session.
     //  Cases: lineage::any_length, lineage::branches_and_delegates
     async fn lineage(&self, id: &SessionId) -> Result<Lineage, StoreError>;
 
-    /// The sessions titled exactly `title`, or `title` and a number, in no order.
+    /// Returns the sessions titled exactly `title`, or `title` and a number, in no particular order.
     //  Cases: titles::a_lineage_is_found_by_its_base
     async fn titled(&self, title: &str) -> Result<Vec<Titled>, StoreError>;
 
-    /// Gives a session its title, or takes it away. Its own title again is fine.
+    /// Sets or clears the title of a session. Setting its current title again is permitted.
     ///
     /// # Errors
     /// [`Conflict::TitleTaken`](crate::Conflict::TitleTaken) names the session that has it.
     //  Cases: titles::unique_and_case_sensitive, titles::own_title_again, titles::cleared
     async fn set_title(&self, id: &SessionId, title: Option<&Title>, request: &Request) -> Result<(), StoreError>;
 
-    /// Gives a session the next free title in the lineage of `base` ([`Title::next`], its own title not counted) and tells it.
-    /// Any number of callers at once get different titles.
+    /// Gives a session the next free title in the lineage of `base` ([`Title::next`], its own title not counted) and
+    /// returns it. Concurrent callers get different titles.
     //  Cases: titles::numbers_are_allocated_once, titles::a_long_title_keeps_its_number
     async fn allocate_title(&self, id: &SessionId, base: &Title, request: &Request) -> Result<Title, StoreError>;
 
-    /// Pins the conversation that a session is part of, or takes the pin away; whether that changed anything. A pin keeps the time at
-    /// which it was set first.
+    /// Pins or unpins the conversation of a session. Returns whether that changed anything. A pin keeps the time at
+    /// which it was first set.
     ///
     /// # Errors
     /// `NotFound` if there is no such session.
@@ -55,10 +63,22 @@ pub trait ConversationStore: SessionStore {
     //         pins_and_tags::keys_repeat
     async fn set_pinned(&self, id: &SessionId, is_pinned: bool, request: &Request) -> Result<bool, StoreError>;
 
-    /// Changes the tags of the conversation that a session is part of, as [`changed_tags`](crate::pins_and_tags::changed_tags) says, and tells those it has then.
+    /// Archives or unarchives the conversation of a session, with all its sessions. Returns whether the conversation
+    /// changed: its first session says whether it is archived. Lists of conversations leave archived ones out;
+    /// everything else treats them as before.
     ///
     /// # Errors
-    /// `NotFound` if there is no such session; `Invalid` if there would be too many.
+    /// `NotFound` if there is no such session.
+    //  Cases: archive::archived_and_unarchived, archive::the_whole_chain_is_archived, archive::a_branch_is_not_archived,
+    //         archive::a_filter_selects_by_it, archive::keys_repeat, archive::it_survives_the_trash,
+    //         archive::it_survives_an_export, archive::a_continuation_stays_archived
+    async fn set_archived(&self, id: &SessionId, is_archived: bool, request: &Request) -> Result<bool, StoreError>;
+
+    /// Changes the tags of the conversation of a session with [`changed_tags`](crate::pins_and_tags::changed_tags).
+    /// Returns its new tags.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such session; `Invalid` if there would be too many tags.
     //  Cases: pins_and_tags::tags_come_and_go, pins_and_tags::too_many_tags_are_refused, pins_and_tags::found_from_any_session, pins_and_tags::keys_repeat
     async fn change_tags(
         &self,
@@ -68,16 +88,16 @@ pub trait ConversationStore: SessionStore {
         request: &Request,
     ) -> Result<Vec<Tag>, StoreError>;
 
-    /// Every tag in use and how many conversations have it, in the order of the tags' bytes.
+    /// Returns every tag in use with its number of conversations, sorted by the tags' bytes.
     //  Cases: pins_and_tags::tags_come_and_go, pins_and_tags::what_is_gone_has_none
     async fn tags(&self) -> Result<Vec<(Tag, u64)>, StoreError>;
 
-    /// Deletes what `extent` says goes with a session, with messages and what hangs on them. Branches from it stay, as conversations without
-    /// a parent.
+    /// Deletes the sessions that `extent` selects, with their messages and everything that depends on them. Branches
+    /// stay, as conversations without a parent.
     ///
-    /// However large it is, others can write in between: it is gone for every reader at once, its rows follow in short steps. If the
-    /// process dies meanwhile it stays deleted, and [`Maintenance::upkeep`](crate::Maintenance::upkeep) removes the rest. Its ids can be used
-    /// again at once.
+    /// Others can write meanwhile, however large the deletion is: it disappears for all readers at once, and its rows
+    /// are removed in short steps. If the process dies meanwhile it stays deleted, and
+    /// [`Maintenance::upkeep`](crate::Maintenance::upkeep) removes the rest. The ids can be reused at once.
     //  Cases: maintenance::a_conversation_goes_as_a_whole, maintenance::branches_stay, maintenance::a_branch_goes_alone,
     //         maintenance::what_is_gone_can_be_made_again, deletion::a_large_conversation_goes_as_a_whole,
     //         deletion::others_write_while_much_goes, deletion::a_dropped_deletion_is_whole_or_nothing,
@@ -87,31 +107,31 @@ pub trait ConversationStore: SessionStore {
     //         requests::delete_of_a_session_repeats
     async fn delete(&self, id: &SessionId, extent: DeleteExtent, request: &Request) -> Result<Deleted, StoreError>;
 
-    /// Deletes what [`ConversationStore::delete`] of a [chain](DeleteExtent::Chain) would, in the same way and with the same answer, and keeps
-    /// it in the trash, from which it can come back up to `until`. The store looks at no clock: it stays there until somebody empties
-    /// the trash.
+    /// Deletes the same as [`ConversationStore::delete`] of a [chain](DeleteExtent::Chain), in the same way and with
+    /// the same result, and keeps it in the trash, from which it can be restored until `until`. The store reads no
+    /// clock: it stays in the trash until the trash is emptied.
     ///
-    /// Topics and the state of a handoff go, and so do request keys: those do not come back. For how long it is kept is no content of
-    /// the request.
+    /// Topics, handoff state and request keys are deleted and do not come back. `until` is not part of the request's
+    /// content.
     //  Cases: trash::everything_comes_back, trash::nobody_sees_what_is_in_it, trash::a_title_is_free_at_once, trash::branches_stay,
     //         trash::a_delegate_goes_and_comes_alone, trash::much_goes_and_comes_while_others_write, trash::requests_are_applied_once,
     //         trash::a_dropped_future_is_whole_or_nothing
     async fn trash_chain(&self, id: &SessionId, until: Timestamp, request: &Request) -> Result<Deleted, StoreError>;
 
-    /// Up to `limit` of what is in the trash, the newest first: all of it, or what is older than one of them.
+    /// Returns up to `limit` entries of the trash, newest first; with `older_than`, those older than that entry.
     //  Cases: trash::the_newest_comes_first
     async fn trash(&self, older_than: Option<&Trashed>, limit: u32) -> Result<Vec<Trashed>, StoreError>;
 
-    /// What is in the trash and holds this session; of several the newest. The sessions that it holds come with it, parents first.
+    /// Returns the newest entry of the trash that holds this session, with the sessions of the entry, parents first.
     //  Cases: trash::any_session_names_it, trash::an_id_that_was_used_again
     async fn trashed(&self, id: &SessionId) -> Result<Option<(Trashed, Vec<SessionId>)>, StoreError>;
 
-    /// Brings back what [`ConversationStore::trashed`] names: sessions and messages as they were, with times, counters and relations, and the ids of
-    /// messages where they are free. Nobody sees it before it is whole. If the process dies meanwhile it is in the trash as before, and
-    /// who asks again goes on.
+    /// Restores the entry that [`ConversationStore::trashed`] returns: sessions and messages with their times, counters
+    /// and relations, and the message ids if they are free. It becomes visible when it is complete. If the process dies
+    /// meanwhile it is in the trash as before, and a retry continues.
     ///
-    /// A title that another session has by now gives way ([`Title::next`](crate::Title::next)), and the answer says so. A session whose
-    /// parent is gone is a root. A branch that was cut loose stays so.
+    /// A title that another session has by now is replaced ([`Title::next`](crate::Title::next)), and the result says
+    /// so. A session whose parent is gone becomes a root. A branch that was detached by the deletion stays detached.
     ///
     /// # Errors
     /// `NotFound` if nothing in the trash holds this session; [`Conflict::Exists`](crate::Conflict::Exists) if one of its ids is in use again.
@@ -119,14 +139,16 @@ pub trait ConversationStore: SessionStore {
     //         trash::ids_of_messages_are_kept, trash::requests_are_applied_once, trash::what_came_back_can_go_again
     async fn restore(&self, id: &SessionId, request: &Request) -> Result<Restored, StoreError>;
 
-    /// Deletes what is in the trash for good, and answers what went. From then on it can't come back; its rows may follow in short steps.
+    /// Deletes entries of the trash permanently and returns them. They can't be restored from then on; their rows may
+    /// be removed in short steps.
     //  Cases: trash::what_is_over_goes_for_good, trash::one_can_be_taken_out, trash::nothing_goes_but_what_was_seen
     async fn empty_trash(&self, which: &Emptying) -> Result<Vec<Trashed>, StoreError>;
 
-    /// The messages that match.
+    /// Returns the messages that match.
     ///
-    /// The whole set of hits, over all pages, is what [`Matcher`](crate::search::matching::Matcher) says of each message, on every store; scores may differ. An index that is
-    /// missing, damaged or behind makes it slower and not wrong. An error is an error, never an empty list.
+    /// On every store the complete set of hits, over all pages, is what [`Matcher`](crate::search::matching::Matcher)
+    /// decides for each message; scores may differ. An index that is missing, damaged or behind makes a search slower,
+    /// not wrong. A failure is returned as an error, never as an empty list.
     //  Cases: search::*, scope::a_search_stays_within, scope::a_search_of_many_stays_within
     async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError>;
 }

@@ -1,16 +1,17 @@
-//! What is kept beside the sessions: values, topics of chats, pins and tags, and what no other store has a place for.
+//! Data stored beside the sessions: values, topics of chats, pins and tags, and foreign data that other stores have no
+//! place for.
 
 use super::checkpoint;
 use super::report::{FindingKind, TransferReport};
 use crate::{PinAndTags, SessionId, Store, StoreError, pins_and_tags};
 
-/// How many values are held, or pins and tags written, at once.
+/// Values read, or pins and tags written, at once.
 const PAGE: u32 = 100;
 
-/// Values that tell of the store they are in, and mean nothing in another one.
+/// Keys of values that describe their own store and have no meaning in another one.
 const OWN: [&str; 2] = [checkpoint::KEY, "telegram_dm_topic_schema_version"];
 
-/// Copies the values that the target does not have. One that is there stays as it is.
+/// Copies the values that the target does not have. Existing ones stay unchanged.
 pub(super) async fn values(
     from: &dyn Store,
     to: &dyn Store,
@@ -24,7 +25,7 @@ pub(super) async fn values(
             match to.meta(key).await? {
                 Some(there) if there == *value => continue,
                 Some(_) => {
-                    report.find(FindingKind::Value, None, format!("the value {key} is there with other content"));
+                    report.find(FindingKind::Value, None, format!("the value {key} already exists with other content"));
                     continue;
                 }
                 None => {}
@@ -33,7 +34,7 @@ pub(super) async fn values(
             match kept {
                 Ok(()) => report.values += 1,
                 Err(StoreError::Invalid(why)) => {
-                    report.find(FindingKind::Value, None, format!("the value {key} can't be kept: {why}"));
+                    report.find(FindingKind::Value, None, format!("the value {key} can't be stored: {why}"));
                 }
                 Err(error) => return Err(error),
             }
@@ -45,7 +46,7 @@ pub(super) async fn values(
     }
 }
 
-/// Copies topics of chats, when all sessions are there.
+/// Copies topics of chats, after all sessions were copied.
 pub(super) async fn topics(
     from: &dyn Store,
     to: &dyn Store,
@@ -72,7 +73,7 @@ pub(super) async fn topics(
     Ok(())
 }
 
-/// Copies pins and tags, when all sessions are there. Those of a session that was not carried stay behind with it.
+/// Copies pins and tags, after all sessions were copied. Those of a session that was not copied are left out.
 pub(super) async fn pins_and_tags(
     from: &dyn Store,
     to: &dyn Store,
@@ -94,13 +95,13 @@ pub(super) async fn pins_and_tags(
     Ok(())
 }
 
-/// Tells what stays behind.
+/// Reports the data that is left behind.
 pub(super) async fn foreign(from: &dyn Store, report: &mut TransferReport) -> Result<(), StoreError> {
     for foreign in from.foreign().await? {
         let (table, rows) = (foreign.table, foreign.rows);
         let what = match foreign.column {
-            Some(column) => format!("{table}.{column} is not carried (rows with a value: {rows})"),
-            None => format!("the table {table} is not carried (rows: {rows})"),
+            Some(column) => format!("{table}.{column} is not copied (rows with a value: {rows})"),
+            None => format!("the table {table} is not copied (rows: {rows})"),
         };
         report.find(FindingKind::Foreign, None, what);
     }

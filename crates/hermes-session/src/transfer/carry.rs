@@ -1,4 +1,4 @@
-//! Session by session into the target.
+//! Copies session by session to the target.
 
 use super::checkpoint::Checkpoint;
 use super::compare::{Standing, is_same_at_a_glance, standing};
@@ -11,34 +11,34 @@ use crate::import::{ImportPiece, Imported};
 use crate::{Session, SessionFilter, SessionId, SessionSummary, StateCounts, Store, StoreError};
 use std::collections::BTreeMap;
 
-/// How much text is handed over at once, and how many small sessions wait for each other.
+/// Maximum text per call in bytes, and maximum number of small sessions per call.
 const BYTES: usize = 1 << 20;
 const SESSIONS: usize = 64;
-/// After so many sessions, or messages, the place is noted.
+/// Numbers of sessions and messages after which a checkpoint is stored.
 const NOTED_SESSIONS: u64 = 200;
 const NOTED_MESSAGES: u64 = 20_000;
-/// How often a session is read again that changes while it is read.
+/// Maximum number of attempts to read a session that changes while it is read.
 const TRIES: u32 = 5;
-/// The most columns of a session that are told of.
+/// Maximum number of lost columns that are reported for a session.
 const MAX_LOST: usize = 50;
 
-/// A transfer under way.
+/// A running transfer.
 pub(super) struct Carrier<'a> {
     from: &'a dyn Store,
     to: &'a dyn Store,
     options: TransferOptions,
     checkpoint: Checkpoint,
     report: TransferReport,
-    /// Small sessions that go together, and how much is in them.
+    /// Small sessions that are sent together, and their size.
     small: Vec<ImportPiece>,
     held: Size,
     done: u64,
     total: u64,
-    /// The messages of sessions that are on their way, by state.
+    /// Messages of sessions that are being sent, by state.
     states: BTreeMap<SessionId, StateCounts>,
     /// Columns that the target has no place for.
     lacking: Lacking,
-    /// Since the place was noted last.
+    /// Sessions and messages since the last checkpoint.
     since: (u64, u64),
 }
 
@@ -93,7 +93,7 @@ impl<'a> Carrier<'a> {
         go_on(watch, Progress { phase: Phase::Copying, done, total: self.total.max(done) })
     }
 
-    /// Notes the place now and then, when all before it is in the target.
+    /// Stores a checkpoint now and then, once everything before it is in the target.
     async fn note(&mut self, id: &SessionId) -> Result<(), StoreError> {
         if self.options.is_rehearsal || (self.since.0 < NOTED_SESSIONS && self.since.1 < NOTED_MESSAGES) {
             return Ok(());
@@ -104,7 +104,7 @@ impl<'a> Carrier<'a> {
         self.checkpoint.write(self.to).await
     }
 
-    /// Carries a session, or tells why not.
+    /// Copies a session, or reports why it can't be copied.
     async fn take(
         &mut self,
         row: &SessionSummary,
@@ -125,11 +125,11 @@ impl<'a> Carrier<'a> {
                 return Ok(());
             }
         }
-        self.report.find(FindingKind::Changed, Some(&row.id), "it changed each time it was read; it is not carried");
+        self.report.find(FindingKind::Changed, Some(&row.id), "it changed each time it was read; it was not copied");
         Ok(())
     }
 
-    /// A session of the source, as any store can keep it; nothing if it can't be had.
+    /// Reads a session of the source in the form that any store can keep; `None` if it is gone or can't be read.
     async fn read(&mut self, id: &SessionId) -> Result<Option<(Session, Vec<String>)>, StoreError> {
         let session = match self.from.session(id).await {
             Ok(Some(session)) => session,
@@ -147,13 +147,13 @@ impl<'a> Carrier<'a> {
         match portable::session(session, &mut lost) {
             Ok(session) => Ok(Some((session, lost))),
             Err(why) => {
-                self.report.find(FindingKind::Unreadable, Some(id), format!("no store takes it: {why}"));
+                self.report.find(FindingKind::Unreadable, Some(id), format!("no store accepts it: {why}"));
                 Ok(None)
             }
         }
     }
 
-    /// Looks at a session that is there and not the same at a glance. Always comes to an end.
+    /// Handles a session that exists and looks different in the list. Always terminates.
     async fn settle(&mut self, session: &Session) -> Result<bool, StoreError> {
         match standing(self.from, self.to, session).await? {
             Standing::Same => self.report.skipped += 1,
@@ -161,7 +161,7 @@ impl<'a> Carrier<'a> {
                 let left = catch_up::not_appendable(self.from, &session.id, messages).await?;
                 if left > 0 {
                     let what = format!(
-                        "it is there as it was earlier, and {left} of its new messages can't be added: they are not active, or have \
+                        "the target has an earlier state of it, and {left} of its new messages can't be added: they are not active, or have \
                          columns of a newer agent; delete the session in the target, and migrate again"
                     );
                     self.report.find(FindingKind::Conflict, Some(&session.id), what);
@@ -171,7 +171,7 @@ impl<'a> Carrier<'a> {
                     match catch_up::catch_up(self.from, self.to, session, messages, self.options.batch).await {
                         Ok(()) => {}
                         Err(StoreError::Invalid(why)) => {
-                            let what = format!("it is there as it was earlier, and can't be brought up to date: {why}");
+                            let what = format!("the target has an earlier state of it, which can't be updated: {why}");
                             self.report.find(FindingKind::Conflict, Some(&session.id), what);
                             return Ok(true);
                         }
@@ -185,7 +185,7 @@ impl<'a> Carrier<'a> {
         Ok(true)
     }
 
-    /// Sends a session that is not there; whether it was the same from beginning to end.
+    /// Sends a session that does not exist in the target. Returns whether it was unchanged from beginning to end.
     async fn send(
         &mut self,
         session: &Session,
@@ -227,7 +227,7 @@ impl<'a> Carrier<'a> {
                 }
             }
         }
-        // What was said since the row was read would belong to another row.
+        // Messages added since the row was read would belong to another state of the row.
         let is_same = match self.from.session(&session.id).await? {
             Some(again) => portable::session(again, &mut Vec::new()).is_ok_and(|again| again == *session),
             None => false,
@@ -261,7 +261,7 @@ impl<'a> Carrier<'a> {
         self.hand_over(small).await.map(drop)
     }
 
-    /// Hands pieces over; whether the last of them was taken.
+    /// Sends pieces. Returns whether the last one was taken.
     async fn hand_over(&mut self, mut pieces: Vec<ImportPiece>) -> Result<bool, StoreError> {
         for piece in &pieces {
             for what in self.lacking.of(self.to, piece).await? {
@@ -272,7 +272,7 @@ impl<'a> Carrier<'a> {
             return self.rehearse(&pieces).await.map(|()| true);
         }
         let (report, states) = (&mut self.report, &mut self.states);
-        let mut told = |_: usize, piece: &ImportPiece, outcome: Imported| match outcome {
+        let mut on_taken = |_: usize, piece: &ImportPiece, outcome: Imported| match outcome {
             Imported::Whole { title, .. } => {
                 report.sessions += 1;
                 report.messages += piece.start + piece.messages.len() as u64;
@@ -286,15 +286,15 @@ impl<'a> Carrier<'a> {
                 }
             }
             Imported::Exists => {
-                let what = "somebody else made it or wrote to it meanwhile";
+                let what = "another process created it or wrote to it meanwhile";
                 report.find(FindingKind::Conflict, Some(&piece.session.id), what);
             }
             Imported::Partly(_) => {}
         };
-        send(self.to, &mut pieces, &mut told).await
+        send(self.to, &mut pieces, &mut on_taken).await
     }
 
-    /// Tells what would become of pieces.
+    /// Reports what would happen to pieces.
     async fn rehearse(&mut self, pieces: &[ImportPiece]) -> Result<(), StoreError> {
         for piece in pieces.iter().filter(|piece| piece.is_last) {
             let id = &piece.session.id;

@@ -1,4 +1,4 @@
-//! How a session of the source and the one of its id in the target stand to each other.
+//! Compares a session of the source with the one of its id in the target.
 
 use super::pages::Pages;
 use super::portable;
@@ -6,21 +6,21 @@ use crate::import::compare::{difference, is_renamed, is_same_message};
 use crate::{ConversationStore, Message, Session, SessionId, SessionSummary, StoreError, Timestamp};
 use std::collections::VecDeque;
 
-/// How two sessions stand to each other.
+/// Result of comparing two sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// They are the same, parents and a title that had to give way aside.
+    /// They are equal, apart from parents and a title that had to change.
     Same,
-    /// The target has it as it was when it had this many messages.
+    /// The target has it in an earlier state.
     Behind {
-        /// So many of its messages are there.
+        /// Number of its messages in the target.
         messages: u64,
     },
-    /// They differ in this.
+    /// They differ in this respect.
     Other(String),
 }
 
-/// Whether all that a list shows is the same. What was said is not compared; the proof does that.
+/// Returns whether all values that a list shows are equal. Messages are not compared; the proof does that.
 pub(super) fn is_same_at_a_glance(row: &SessionSummary, there: &SessionSummary) -> bool {
     let bits = |time: Timestamp| time.seconds().to_bits();
     row.source == there.source
@@ -37,7 +37,8 @@ pub(super) fn is_same_at_a_glance(row: &SessionSummary, there: &SessionSummary) 
         && row.preview == there.preview
 }
 
-/// Compares a session of the source, as any store can keep it, with the target's. What it is to its parent is a matter of linking.
+/// Compares a session of the source, in the form that any store can keep, with that of the target. The relation to the
+/// parent is left to linking.
 pub(super) async fn standing(
     from: &dyn ConversationStore,
     to: &dyn ConversationStore,
@@ -45,9 +46,9 @@ pub(super) async fn standing(
 ) -> Result<Standing, StoreError> {
     let there = match to.session(&session.id).await {
         Ok(Some(there)) => there,
-        Ok(None) => return Ok(Standing::Other("it went from the target meanwhile".into())),
+        Ok(None) => return Ok(Standing::Other("it was removed from the target meanwhile".into())),
         Err(StoreError::Corrupt { what, .. }) => {
-            return Ok(Standing::Other(format!("the one that is there is damaged: {what}")));
+            return Ok(Standing::Other(format!("the existing one is damaged: {what}")));
         }
         Err(error) => return Err(error),
     };
@@ -93,11 +94,11 @@ async fn lacking(
     let [ours, theirs] = counts;
     Ok(match ours.saturating_sub(theirs) {
         0 => String::new(),
-        missing => format!("; {missing} of {ours} messages are not there"),
+        missing => format!("; {missing} of {ours} messages are missing"),
     })
 }
 
-/// Whether what differs may be what came since: something where there was nothing, and counters that rose.
+/// Returns whether the differences may be later changes: values where there were none, and counters that rose.
 fn is_earlier(there: &Session, session: &Session, is_titled: bool) -> bool {
     fn came<T: PartialEq>(before: Option<&T>, now: Option<&T>) -> bool {
         before.is_none() || before == now
@@ -128,7 +129,7 @@ fn is_earlier(there: &Session, session: &Session, is_titled: bool) -> bool {
         && counters.iter().all(|(before, now)| before <= now)
 }
 
-/// The messages of a session one by one, as any store can keep them.
+/// Iterates over the messages of a session, in the form that any store can keep.
 pub(super) struct Messages<'a> {
     pages: Pages<'a>,
     page: VecDeque<Message>,
@@ -139,7 +140,7 @@ impl<'a> Messages<'a> {
         Self { pages: Pages::new(store, session), page: VecDeque::new() }
     }
 
-    /// The next message; nothing after the last one.
+    /// Returns the next message; `None` after the last one.
     pub(super) async fn next(&mut self, lost: &mut Vec<String>) -> Result<Option<Message>, StoreError> {
         if self.page.is_empty() {
             self.page = self.pages.next().await?.into();

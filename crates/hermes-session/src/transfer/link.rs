@@ -1,12 +1,12 @@
-//! Children that came before their parents.
+//! Links children that were copied before their parents.
 
 use super::pages::Rows;
 use super::report::{FindingKind, Phase, Progress, TransferError, TransferReport};
 use super::{Watch, go_on};
 use crate::{Relation, SessionSummary, Store, StoreError};
 
-/// Links every session that has no parent in the target and has one in the source. Both sides are gone through, so that it does not matter which
-/// transfer brought them.
+/// Links every session that has no parent in the target and has one in the source. It walks both sides completely, so
+/// that it does not matter which transfer copied them.
 pub(super) async fn link_all(
     from: &dyn Store,
     to: &dyn Store,
@@ -50,7 +50,7 @@ async fn link(
     };
     let what = match linked {
         Ok(true) => return Ok(()),
-        Ok(false) | Err(StoreError::NotFound(_)) => format!("its parent {parent} is not there"),
+        Ok(false) | Err(StoreError::NotFound(_)) => format!("its parent {parent} does not exist"),
         Err(StoreError::Invalid(why)) => format!("its parent {parent} is left out: {why}"),
         Err(error) => return Err(error),
     };

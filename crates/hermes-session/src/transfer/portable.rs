@@ -1,20 +1,20 @@
-//! What of a row any store can keep. The same is expected on the other side.
+//! Reduces rows to the data that any store can keep. The proof expects the same data on the other side.
 
 use crate::{Fault, Invalid, Message, Relation, Role, Session, SessionId, Source};
 
-/// What stands for a NUL where a column can't hold one.
+/// Replacement for a NUL in columns that can't hold one.
 const REPLACEMENT: &str = "\u{fffd}";
 
-/// A session as any store can keep it. What that leaves out, or changes, is told in `lost`.
+/// Returns a session in the form that any store can keep. Values that are dropped or changed are added to `lost`.
 ///
 /// # Errors
-/// If no store would take its id.
+/// If its id is not valid for every store.
 pub(super) fn session(session: Session, lost: &mut Vec<String>) -> Result<Session, Invalid> {
     SessionId::parse(session.id.as_str())?;
     tell_faults(&session.faults, lost);
     let mut session = Session { faults: Vec::new(), ..session };
     if let Some(parent) = session.parent_session_id.take_if(|_| session.relation == Relation::Root) {
-        lost.push(format!("its parent {parent} was not there when it was first seen, so it stands alone"));
+        lost.push(format!("its parent {parent} did not exist when it was first seen, so it has no parent in the copy"));
     }
     session.source = Source::from_stored(without_nul("source", session.source.as_str().to_owned(), lost));
     session.end_reason = session
@@ -47,7 +47,7 @@ pub(super) fn session(session: Session, lost: &mut Vec<String>) -> Result<Sessio
     Ok(session)
 }
 
-/// A message as any store can keep it.
+/// Returns a message in the form that any store can keep.
 pub(super) fn message(message: Message, lost: &mut Vec<String>) -> Message {
     tell_faults(&message.faults, lost);
     let mut message = Message { faults: Vec::new(), ..message };
@@ -66,7 +66,7 @@ pub(super) fn message(message: Message, lost: &mut Vec<String>) -> Message {
     message
 }
 
-/// How much room a message takes in memory, roughly.
+/// Returns roughly how many bytes a message takes in memory.
 pub(super) fn size(message: &Message) -> usize {
     use crate::{Content, Json};
     let body = &message.body;
@@ -92,6 +92,6 @@ fn without_nul(column: &str, text: String, lost: &mut Vec<String>) -> String {
     if !text.contains('\0') {
         return text;
     }
-    lost.push(format!("{column} holds a NUL character, for which {REPLACEMENT} stands now"));
+    lost.push(format!("{column} holds a NUL character, which was replaced by {REPLACEMENT}"));
     text.replace('\0', REPLACEMENT)
 }

@@ -1,4 +1,4 @@
-//! The proof: both sides are read again, and compared session by session.
+//! The proof: reads both sides again and compares them session by session.
 
 use super::compare::{Messages, Standing, standing};
 use super::pages::Rows;
@@ -15,51 +15,51 @@ use crate::{
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 
-/// How often a session is read again that changes while it is read.
+/// Maximum number of attempts to read a session that changes while it is read.
 const TRIES: u32 = 5;
 
-/// What is compared.
+/// Options of a proof.
 #[derive(Debug, Clone, Copy)]
 pub struct Proving<'a> {
-    /// Sessions that are left out: why they differ was told already.
-    pub told: &'a BTreeSet<SessionId>,
-    /// How many words both sides are searched for. A side without indexes looks through all of its messages for each.
+    /// Sessions that are left out because their differences were reported already.
+    pub reported: &'a BTreeSet<SessionId>,
+    /// Number of words that both sides are searched for. A side without indexes scans all of its messages for each.
     pub words: usize,
 }
 
 impl<'a> Proving<'a> {
-    /// Everything but these sessions, and twelve words.
-    pub const fn but(told: &'a BTreeSet<SessionId>) -> Self {
-        Self { told, words: 12 }
+    /// Compares everything but these sessions, and searches for twelve words.
+    pub const fn but(reported: &'a BTreeSet<SessionId>) -> Self {
+        Self { reported, words: 12 }
     }
 }
 
-/// What comparing two stores came to.
+/// Result of comparing two stores.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Proof {
     /// Sessions of the source that were compared.
     pub sessions: u64,
-    /// The messages in them.
+    /// Their messages.
     pub messages: u64,
-    /// The messages of these sessions by state, in the source and in the target.
+    /// Messages of these sessions by state, in the source and in the target.
     pub states: (StateCounts, StateCounts),
     /// Messages of the source that are not in the target.
     pub missing: u64,
-    /// Sessions that are the same on both sides, byte by byte.
+    /// Sessions that are equal on both sides, byte by byte.
     pub equal: u64,
-    /// Sessions among them whose messages have other ids in the target.
+    /// Equal sessions whose messages have other ids in the target.
     pub renumbered: u64,
-    /// Sessions among them that have another title there, because theirs is taken.
+    /// Equal sessions that have another title in the target, because theirs is taken.
     pub renamed: u64,
-    /// Sessions among them that have no parent there, because it is nowhere or would close a circle.
+    /// Equal sessions without a parent in the target, because the parent does not exist or would close a cycle.
     pub unlinked: u64,
     /// Conversations of the source whose pins and tags were compared.
     pub pins_and_tags: u64,
-    /// Sessions that were not compared: conflicts that were told, and what can't be read.
+    /// Sessions that were not compared: reported conflicts and unreadable sessions.
     pub left_out: u64,
-    /// The hash of the hashes of all sessions that were compared, in the source and in the target.
+    /// Hash over the hashes of all compared sessions, in the source and in the target.
     pub hashes: (String, String),
-    /// How many sessions differ.
+    /// Number of sessions that differ.
     pub mismatches: u64,
     /// The first of them, at most [`MAX_FINDINGS`].
     pub found: Vec<Mismatch>,
@@ -67,14 +67,15 @@ pub struct Proof {
     pub queries: Vec<SpotQuery>,
 }
 
-/// A session that is not the same on both sides.
+/// A session that differs between the two sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
     /// The session.
     pub session: SessionId,
-    /// What differs, as the end of a sentence.
+    /// The difference, as the end of a sentence.
     pub what: String,
-    /// Whether the source has more than the target: it changed while it was copied, and another transfer brings the rest.
+    /// Whether the source has more than the target: it changed while it was copied, and another transfer copies the
+    /// rest.
     pub is_behind: bool,
 }
 
@@ -83,45 +84,46 @@ pub struct Mismatch {
 pub struct SpotQuery {
     /// The word.
     pub word: String,
-    /// In how many messages of the source it was found.
+    /// Number of messages of the source that contain it.
     pub hits: u64,
-    /// How many of these are not found in the target.
+    /// Number of these that are not found in the target.
     pub missing: u64,
-    /// How many messages of these sessions are found in the target alone.
+    /// Number of messages of these sessions that are found in the target only.
     pub extra: u64,
 }
 
 impl Proof {
-    /// Whether everything that was compared is the same.
+    /// Returns whether everything that was compared is equal.
     pub fn holds(&self) -> bool {
         self.mismatches == 0 && self.queries.iter().all(|query| query.missing == 0 && query.extra == 0)
     }
 }
 
-/// Compares every session of one store with what another store has of it, and searches both for the same words.
+/// Compares every session of one store with its copy in another, and searches both for the same words.
 ///
-/// A session is told by a hash over the line that [`export`](crate::export) writes of it, with the places of messages instead of their ids.
+/// A session is compared by a hash over the line that [`export`](crate::export) writes for it, with the positions of
+/// messages instead of their ids.
 ///
 /// # Errors
-/// If a store fails, or somebody asked to stop.
+/// If a store fails, or `watch` asks to stop.
 pub async fn prove(
     from: &dyn Store,
     to: &dyn Store,
     proving: Proving<'_>,
     watch: Watch<'_>,
 ) -> Result<Proof, TransferError> {
-    let Proving { told, words } = proving;
+    let Proving { reported, words } = proving;
     let mut prover = Prover {
         proof: Proof::default(),
         sample: Sample::default(),
-        unsound: told.clone(),
+        unsound: reported.clone(),
         renumbered: BTreeSet::new(),
         all: (Sha256::new(), Sha256::new()),
     };
     let total = from.counts(&SessionFilter::default()).await?.messages;
     let mut rows = Rows::new(from, None);
     while let Some(row) = rows.next().await? {
-        if told.contains(&row.id) {
+        if reported.contains(&row.id) {
             prover.proof.left_out += 1;
             continue;
         }
@@ -152,10 +154,10 @@ struct Prover {
     all: (Sha256, Sha256),
 }
 
-/// A session as it is hashed.
+/// Hashes of a session.
 struct Hashed {
     content: [u8; 32],
-    /// The ids of its messages.
+    /// Hash over the ids of its messages.
     ids: [u8; 32],
     states: StateCounts,
 }
@@ -170,7 +172,8 @@ impl Prover {
         self.attempt(from, to, id, true).await.map(drop)
     }
 
-    /// Compares a session; whether it was the same from beginning to end, or that does not matter any more. Else nothing is told.
+    /// Compares a session. Returns `false`, and counts nothing, if the session changed meanwhile and the attempt
+    /// should be repeated.
     async fn attempt(
         &mut self,
         from: &dyn Store,
@@ -192,7 +195,7 @@ impl Prover {
             self.proof.sessions += 1;
             self.proof.missing += states.total();
             self.proof.states.0.add_all(states);
-            self.mismatch(id, &format!("it is not there, with {} messages", states.total()), true);
+            self.mismatch(id, &format!("it is missing, with {} messages", states.total()), true);
             return Ok(true);
         };
         let there = portable::session(there, &mut Vec::new())?;
@@ -227,8 +230,10 @@ impl Prover {
         self.all.1.update(target.content);
         if source.content != target.content {
             let (what, is_behind) = match standing(from, to, &session).await? {
-                Standing::Same => ("what it is to its parent differs".to_owned(), false),
-                Standing::Behind { messages } => (format!("it is there as it was with {messages} messages"), true),
+                Standing::Same => ("its relation to its parent differs".to_owned(), false),
+                Standing::Behind { messages } => {
+                    (format!("the target has an earlier state of it, with {messages} messages"), true)
+                }
                 Standing::Other(what) => (what, false),
             };
             self.mismatch(id, &what, is_behind);
@@ -253,7 +258,8 @@ impl Prover {
     }
 }
 
-/// Sees that every pin and every tag is in the target. It may have more: somebody may have used it already.
+/// Checks that every pin and every tag is in the target. The target may have more, because it may have been used
+/// already.
 async fn compare_pins_and_tags(
     from: &dyn Store,
     to: &dyn Store,
@@ -262,14 +268,14 @@ async fn compare_pins_and_tags(
 ) -> Result<(), StoreError> {
     let there = pins_and_tags::all(to).await?;
     for (id, pins_and_tags) in pins_and_tags::all(from).await? {
-        // One that is part of another conversation there is not asked for its own.
+        // A session that belongs to another conversation in the target has no pin and tags of its own there.
         if unsound.contains(&id) || to.session(&id).await?.is_none_or(|session| !session.relation.starts_conversation())
         {
             continue;
         }
         proof.pins_and_tags += 1;
         if !there.get(&id).is_some_and(|there| there.hold(&pins_and_tags)) {
-            let what = "its pin or its tags are not there".to_owned();
+            let what = "its pin or its tags are missing".to_owned();
             proof.mismatches += 1;
             if proof.found.len() < MAX_FINDINGS {
                 proof.found.push(Mismatch { session: id, what, is_behind: true });
@@ -279,13 +285,13 @@ async fn compare_pins_and_tags(
     Ok(())
 }
 
-/// Whether a session of the source is another one than it was a moment ago.
+/// Returns whether a session of the source has changed since it was read.
 async fn changed(from: &dyn Store, session: &Session) -> Result<bool, StoreError> {
     let again = readable(from.session(&session.id).await)?;
     Ok(!again.is_some_and(|again| portable::session(again, &mut Vec::new()).is_ok_and(|again| again == *session)))
 }
 
-/// Whether a session has no parent in the target because it can't have it there.
+/// Returns whether a session has no parent in the target because it can't have it there.
 async fn is_unlinked(to: &dyn Store, session: &Session, there: &Session) -> Result<bool, StoreError> {
     let Some(parent) = &session.parent_session_id else { return Ok(false) };
     if there.parent_session_id.is_some() {
@@ -297,7 +303,7 @@ async fn is_unlinked(to: &dyn Store, session: &Session, there: &Session) -> Resu
     }
 }
 
-/// The hash of a session's line.
+/// Returns the hash of a session's line.
 async fn hash(
     store: &dyn ConversationStore,
     session: &Session,
@@ -318,7 +324,7 @@ async fn hash(
     Ok(Hashed { content: content.finalize().into(), ids: ids.finalize().into(), states })
 }
 
-/// What can't be read was told when it was to be copied.
+/// Treats an unreadable session as missing. It was reported when it was to be copied.
 fn readable(session: Result<Option<Session>, StoreError>) -> Result<Option<Session>, StoreError> {
     match session {
         Err(StoreError::Corrupt { .. }) => Ok(None),

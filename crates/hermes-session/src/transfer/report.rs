@@ -1,23 +1,23 @@
-//! What a transfer tells.
+//! Report of a transfer.
 
 use crate::{SessionId, StateCounts, StoreError};
 use std::collections::BTreeSet;
 
-/// The most findings that are told one by one; all are counted.
+/// Maximum number of findings in a report. All are counted.
 pub const MAX_FINDINGS: usize = 1_000;
 
-/// How far a transfer is.
+/// Progress of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being done.
+    /// Current phase.
     pub phase: Phase,
-    /// How much of it is done, in messages; in sessions where no messages are read.
+    /// Amount done, in messages; in sessions where no messages are read.
     pub done: u64,
-    /// All of it, as far as that is known.
+    /// Total amount, as far as it is known.
     pub total: u64,
 }
 
-/// What a transfer does, in this order.
+/// Phases of a transfer, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Looks for sessions in the target that are not in the source.
@@ -32,22 +32,22 @@ pub enum Phase {
     Searching,
 }
 
-/// What a transfer came to.
+/// Result of a transfer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TransferReport {
     /// Sessions that were copied.
     pub sessions: u64,
-    /// The messages in them.
+    /// Their messages.
     pub messages: u64,
-    /// The same by state.
+    /// Messages of these sessions by state.
     pub states: StateCounts,
-    /// Sessions that were there already, and are the same as far as a glance tells.
+    /// Sessions that existed already and look equal in the list.
     pub skipped: u64,
-    /// Sessions that were there already and got what was said since.
+    /// Sessions that existed already in an earlier state and were brought up to date.
     pub caught_up: u64,
-    /// Sessions that are there with other content. They were left as they are.
+    /// Sessions that exist with other content. They were left unchanged.
     pub conflicts: BTreeSet<SessionId>,
-    /// Sessions that could not be carried at all.
+    /// Sessions that could not be copied at all.
     pub unreadable: u64,
     /// Values beside the sessions that were copied.
     pub values: u64,
@@ -55,50 +55,50 @@ pub struct TransferReport {
     pub topics: u64,
     /// Conversations that got a pin or tags.
     pub pins_and_tags: u64,
-    /// Where it went on, if a transfer before had not come to its end.
+    /// Position from which an unfinished transfer was continued, if there was one.
     pub resumed_after: Option<SessionId>,
-    /// How many things were found that a person should know.
+    /// Number of findings.
     pub found: u64,
     /// The first of them, at most [`MAX_FINDINGS`].
     pub findings: Vec<Finding>,
 }
 
-/// Something that a person should know.
+/// A fact that the user should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: FindingKind,
-    /// The session, if it is about one.
+    /// The session it is about, if any.
     pub session: Option<SessionId>,
-    /// What it is, as the end of a sentence.
+    /// The finding in words, as the end of a sentence.
     pub what: String,
 }
 
-/// What kind of thing was found.
+/// Kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FindingKind {
-    /// The session is there with other content.
+    /// The session exists with other content.
     Conflict,
     /// A session, or another row, can't be read or can't be kept by any store.
     Unreadable,
-    /// A column was not carried, or not as it was.
+    /// A column was not copied, or was changed.
     Column,
     /// The session has another title, because its own is taken.
     Title,
-    /// The session has no parent there.
+    /// The session has no parent in the target.
     Parent,
-    /// The session changed or went while it was read.
+    /// The session changed or was deleted while it was read.
     Changed,
-    /// A value beside the sessions is there with other content.
+    /// A value beside the sessions exists with other content.
     Value,
-    /// A row about topics of chats was not carried.
+    /// A row about topics of chats was not copied.
     Topic,
     /// Something that another program keeps in the source has no place in the target.
     Foreign,
 }
 
 impl FindingKind {
-    /// The kind in one word, for programs.
+    /// Returns the kind as one word, for programs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Conflict => "conflict",
@@ -128,24 +128,24 @@ impl TransferReport {
     }
 }
 
-/// Why a transfer stopped. What was copied by then stays, and it can be run again.
+/// Reason why a transfer stopped. Sessions copied by then stay, and it can be run again.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
-    /// The target holds sessions that the source does not, and nobody said that this is meant.
+    /// The target holds sessions that the source does not have, and the options do not permit that.
     #[error("the target holds {count} sessions that are not in the source, such as {example}")]
     OtherData {
-        /// How many.
+        /// Their number.
         count: u64,
         /// One of them.
         example: SessionId,
     },
-    /// The transfer that did not end came from another store.
-    #[error("the transfer that was not finished there came from {from}")]
+    /// The unfinished transfer came from another store.
+    #[error("the unfinished transfer came from {from}")]
     OtherSource {
-        /// From where.
+        /// Its source.
         from: String,
     },
-    /// Somebody asked to stop.
+    /// The caller asked to stop.
     #[error("stopped")]
     Stopped,
     /// A store failed.

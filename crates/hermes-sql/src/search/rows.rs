@@ -1,4 +1,4 @@
-//! Messages as a search reads them.
+//! Reads messages for a search.
 
 use super::postings::Said;
 use crate::server::row::given as text;
@@ -8,8 +8,8 @@ use hermes_session::search::{SearchFilter, SessionFacts};
 use hermes_session::search_text::{self, Columns};
 use hermes_session::{Content, MessageBody, Role, SessionId, Source, Timestamp};
 
-/// The messages with these ids, as far as a filter admits them and their session is there: an import puts messages before the session that
-/// they make visible.
+/// Returns the messages with these ids that a filter admits and whose session exists. An import writes messages before
+/// the session that makes them visible.
 pub async fn said<T: Sql>(transaction: &T, filter: &SearchFilter, ids: &[i64]) -> Result<Vec<Said>, T::Failure> {
     const SQL: &str = "SELECT m.id, m.session_id, m.role, m.timestamp, m.content_kind, m.content, m.tool_name, m.tool_calls, \
         s.source, s.user_id, s.model, s.title, s.started_at \
@@ -43,7 +43,7 @@ pub async fn said<T: Sql>(transaction: &T, filter: &SearchFilter, ids: &[i64]) -
             user_id: user_id.as_deref(),
             model: said.model.as_deref(),
             title: said.title.as_deref(),
-            // The statement asked for it.
+            // Guaranteed by the statement.
             has_admitted_conversation: true,
         };
         if filter.admits_session(facts) && filter.admits_message(&said.role, said.said_at) {
@@ -53,7 +53,7 @@ pub async fn said<T: Sql>(transaction: &T, filter: &SearchFilter, ids: &[i64]) -
     Ok(all)
 }
 
-/// The conversations of messages, by the sessions that they start with.
+/// Returns the conversations of messages, named by their first sessions.
 pub async fn conversations<T: Sql>(transaction: &T, ids: &[i64]) -> Result<Vec<(i64, String)>, T::Failure> {
     const SQL: &str = "SELECT w.message_id, h.root FROM hx_search w JOIN hx_session h ON h.session_id = w.session_id \
         WHERE ";
@@ -62,7 +62,8 @@ pub async fn conversations<T: Sql>(transaction: &T, ids: &[i64]) -> Result<Vec<(
     Ok(rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect::<Result<_, Odd>>()?)
 }
 
-/// What was said, as a person wrote it: the kind of the content stands at a place, and the content behind it.
+/// Returns the text of a message as a person wrote it. The kind of its content is in the column `kind`, the content in
+/// the next column.
 pub(super) fn spoken<R: ServerRow>(
     row: &R,
     kind: usize,
@@ -88,5 +89,5 @@ pub(super) fn spoken<R: ServerRow>(
 }
 
 fn time<R: ServerRow>(row: &R, index: usize, table: &str) -> Result<Timestamp, Odd> {
-    Timestamp::from_seconds(row.try_get(index)?).map_err(|_| Odd(format!("{table}: a time is none")))
+    Timestamp::from_seconds(row.try_get(index)?).map_err(|_| Odd(format!("{table}: not a time")))
 }

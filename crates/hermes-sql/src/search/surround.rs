@@ -1,4 +1,4 @@
-//! What stands around a hit: its conversation, and the messages beside it.
+//! Context of a hit: its conversation and the neighbouring messages.
 
 use super::rows::spoken;
 use crate::server::row::{WAS_SAID, given as text};
@@ -8,25 +8,28 @@ use hermes_session::search::{Hit, Neighbour, snippet};
 use hermes_session::{Role, SessionId};
 use std::collections::HashMap;
 
-/// Of a long text so many characters are read: more than is shown of it, but for the strangest.
+/// Number of characters read of a long text: more than is shown of it, except in extreme cases.
 const CHARACTERS: usize = 16_384;
-/// If it begins with more blanks than that, all of it is read.
+/// Number of leading blanks, in bytes, beyond which the whole text is read.
 const BLANKS: usize = 2_000;
 
-/// Tells of each hit where its conversation goes on, what that is called, and the messages beside it.
+/// Adds to each hit the current session of its conversation, the title of that session, whether it is archived, and the
+/// neighbouring messages.
 pub async fn surround<T: Sql>(transaction: &T, hits: &mut [Hit]) -> Result<(), T::Failure> {
     let (condition, values) = among("h.session_id", 1, hits.iter().map(|hit| hit.session.as_str()));
     let sql = format!(
-        "SELECT h.session_id, r.tip, t.title FROM hx_session h JOIN hx_session r ON r.session_id = h.root \
+        "SELECT h.session_id, r.tip, t.title, EXISTS (SELECT 1 FROM sessions f WHERE f.id = h.root AND f.archived <> 0) \
+         FROM hx_session h JOIN hx_session r ON r.session_id = h.root \
          LEFT JOIN sessions t ON t.id = r.tip WHERE {condition}"
     );
-    let mut tips: HashMap<String, (SessionId, Option<String>)> = HashMap::new();
+    let mut tips: HashMap<String, (SessionId, Option<String>, bool)> = HashMap::new();
     for row in transaction.rows(&sql, values).await? {
-        tips.insert(row.try_get(0)?, (SessionId::from_stored(row.try_get::<String>(1)?), text(&row, 2)));
+        let tip = SessionId::from_stored(row.try_get::<String>(1)?);
+        tips.insert(row.try_get(0)?, (tip, text(&row, 2), row.try_get(3)?));
     }
     for hit in &mut *hits {
-        if let Some((tip, title)) = tips.get(hit.session.as_str()) {
-            hit.conversation = tip.clone();
+        if let Some((tip, title, is_archived)) = tips.get(hit.session.as_str()) {
+            (hit.conversation, hit.is_archived) = (tip.clone(), *is_archived);
             hit.title = title.clone().or(hit.title.take());
         }
     }
@@ -40,11 +43,12 @@ pub async fn surround<T: Sql>(transaction: &T, hits: &mut [Hit]) -> Result<(), T
     Ok(())
 }
 
-/// For each hit the messages before and after it in its session.
+/// Returns for each hit the messages before and after it in its session.
 async fn beside<T: Sql>(transaction: &T, hits: &[Hit]) -> Result<HashMap<i64, [Option<i64>; 2]>, T::Failure> {
     let Some(last) = hits.last() else { return Ok(HashMap::new()) };
     let (mut values, mut parts) = (Vec::new(), Vec::new());
-    // Filled up to a power of two, so that the server has to know few statements. Each part has its own values: only so it is one step in the index.
+    // Padded to a power of two, so that the server sees few distinct statements. Each part has its own values, because
+    // only then it is a single step in the index.
     let filling = std::iter::repeat_n(last, hits.len().next_power_of_two() - hits.len());
     for (place, hit) in hits.iter().chain(filling).enumerate() {
         let (session, id) = (values.len() + 1, values.len() + 2);
@@ -67,7 +71,7 @@ async fn beside<T: Sql>(transaction: &T, hits: &[Hit]) -> Result<HashMap<i64, [O
     Ok(beside)
 }
 
-/// How messages begin that are shown beside others.
+/// Returns the beginnings of messages that are shown beside others.
 async fn neighbours<T: Sql>(transaction: &T, ids: Vec<i64>) -> Result<HashMap<i64, Neighbour>, T::Failure> {
     let (condition, values) = among("id", 1, ids);
     let sql = format!(

@@ -1,7 +1,7 @@
-//! One call, sent again for as long as that is safe.
+//! Attempts at one call, repeated as long as that is safe.
 //!
-//! Until a commit is sent nothing has happened, and everything can be sent again. If the answer to a commit is lost, the server is asked what became
-//! of it as soon as one can be reached.
+//! Until a commit is sent nothing has happened, so everything can be retried. If the answer to a commit is lost, its
+//! outcome is looked up as soon as a server can be reached.
 
 use super::Receipt;
 use hermes_session::{Cause, StoreError};
@@ -10,66 +10,67 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use tracing::{debug, warn};
 
-/// What a failed attempt leads to.
+/// Reaction to a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
-    /// Nothing happened, and another attempt may go through at once: others were in the way.
+    /// Retry at once: nothing happened, because concurrent work was in the way.
     Again,
-    /// The same, once the server is back.
+    /// Retry once the server is back: nothing happened.
     Reconnect,
-    /// Another attempt would end the same.
+    /// Report the error: another attempt would end the same.
     Tell,
 }
 
-/// Why an attempt failed.
+/// Failure of an attempt.
 pub trait Failing: Send {
-    /// What to do about it, as long as nothing was committed.
+    /// Returns the reaction to it, as long as nothing was committed.
     fn remedy(&self) -> Remedy;
-    /// Whether the server did not do what it was asked, and lives to say so. One that says so with its last breath may have done it.
+    /// Returns whether the server refused the request and stays alive. An error from a server that is going down is not
+    /// a refusal: the request may have been carried out.
     fn is_refusal(&self) -> bool;
     /// Describes the failure for the log by its number: the server's text may quote stored text.
     fn code(&self) -> String;
-    /// What the driver said.
+    /// Returns the error of the driver.
     fn into_cause(self) -> Cause;
-    /// The domain's error, for a call that gives up.
+    /// Converts it to the domain's error, for a call that gives up.
     fn into_store_error(self, op: &'static str, waited: Duration, location: &str) -> StoreError;
-    /// Whether something was asked for that is not there.
+    /// Returns whether the requested object does not exist.
     fn is_missing(&self) -> bool;
-    /// The transaction did not happen, and can be tried again.
+    /// Creates the failure of a transaction that did not happen and can be retried.
     fn undone(cause: Cause) -> Self;
-    /// The answer to a commit was lost, and nobody can tell any more whether it happened.
+    /// Creates the failure of a commit whose answer was lost and whose outcome is unknown.
     fn in_doubt(cause: Cause) -> Self;
 }
 
-/// A commit that was not answered as it should have been.
+/// A commit without a proper answer.
 #[derive(Debug)]
 pub struct Lost<F> {
-    /// What came instead of an answer.
+    /// Failure received instead of an answer.
     pub failure: F,
-    /// Where the writer stands if it happened.
+    /// Receipt that the writer's row shows if the commit happened.
     pub receipt: Receipt,
 }
 
-/// A server on which transactions end.
+/// A server that commits and rolls back transactions.
 pub trait Server: Sync {
     /// A transaction.
     type Transaction: Send;
-    /// Why something failed.
+    /// Type of failures.
     type Failure: Failing;
 
-    /// How long a call goes on trying.
+    /// Returns how long a call is retried.
     fn wait(&self) -> Duration;
-    /// What is shown of where it is.
+    /// Returns the printable location of the server.
     fn location(&self) -> &str;
-    /// Ends a transaction as done.
+    /// Commits a transaction.
     fn commit(&self, transaction: Self::Transaction) -> impl Future<Output = Result<(), Lost<Self::Failure>>> + Send;
-    /// Ends it as if it had not been. If the remedy is to connect anew, its connection is not used again.
+    /// Rolls a transaction back. With [`Remedy::Reconnect`], its connection is not used again.
     fn roll_back(&self, transaction: Self::Transaction, remedy: Remedy) -> impl Future<Output = ()> + Send;
-    /// Returns whether the commit that a receipt stands for took place. If it did not, it never will.
+    /// Returns whether the commit of a receipt happened. If it did not, it never will.
     fn is_reached(&self, receipt: &Receipt) -> impl Future<Output = Result<bool, Self::Failure>> + Send;
 }
 
-/// The attempts at one call.
+/// Attempts at one call.
 pub struct Attempts<'s, S> {
     server: &'s S,
     op: &'static str,
@@ -78,32 +79,33 @@ pub struct Attempts<'s, S> {
 }
 
 impl<'s, S: Server> Attempts<'s, S> {
-    /// None so far.
+    /// Starts without any attempt.
     pub fn new(server: &'s S, op: &'static str) -> Self {
         Self { server, op, start: Instant::now(), failed: 0 }
     }
 
-    /// Commits, and answers once it is certain.
+    /// Commits, and returns once the outcome is certain.
     ///
     /// # Errors
-    /// What the server refused, or that it did not happen, or that nobody can tell.
-    pub async fn commit<T: Send>(&mut self, transaction: S::Transaction, answer: T) -> Result<T, S::Failure> {
-        let Err(Lost { failure, receipt }) = self.server.commit(transaction).await else { return Ok(answer) };
+    /// The server refused, or the commit did not happen, or its outcome is unknown.
+    pub async fn commit(&mut self, transaction: S::Transaction) -> Result<(), S::Failure> {
+        let Err(Lost { failure, receipt }) = self.server.commit(transaction).await else { return Ok(()) };
         if failure.is_refusal() {
-            // The server said no, and nothing happened.
+            // A refusal means that nothing happened.
             return Err(failure);
         }
         warn!(op = self.op, error = failure.code(), "answer to a commit lost; asking the server what became of it");
         let is_reached = self.is_reached(&receipt).await;
         warn!(op = self.op, committed = is_reached, "outcome of the commit looked up");
         match is_reached {
-            Some(true) => Ok(answer),
+            Some(true) => Ok(()),
             Some(false) => Err(S::Failure::undone(failure.into_cause())),
             None => Err(S::Failure::in_doubt(failure.into_cause())),
         }
     }
 
-    /// Whether a commit happened, once a server can be asked; nothing if none can.
+    /// Looks up whether a commit happened, once a server can be reached. Returns `None` if that is not possible in
+    /// time.
     async fn is_reached(&mut self, receipt: &Receipt) -> Option<bool> {
         loop {
             match self.server.is_reached(receipt).await {
@@ -115,21 +117,17 @@ impl<'s, S: Server> Attempts<'s, S> {
         }
     }
 
-    /// Undoes what a failed attempt has done so far.
+    /// Rolls back a failed attempt.
     pub async fn roll_back(&self, transaction: S::Transaction, failure: &S::Failure) {
         self.server.roll_back(transaction, failure.remedy()).await;
     }
 
-    /// What an attempt came to: an answer, or another attempt.
-    pub async fn settle<T: Send>(&mut self, outcome: Result<T, S::Failure>) -> ControlFlow<Result<T, StoreError>> {
-        let failure = match outcome {
-            Ok(answer) => return ControlFlow::Break(Ok(answer)),
-            Err(failure) => failure,
-        };
+    /// Waits before another attempt. Breaks with the final error if there is to be none.
+    pub async fn retry(&mut self, failure: S::Failure) -> ControlFlow<StoreError> {
         let (remedy, waited) = (failure.remedy(), self.start.elapsed());
         if remedy == Remedy::Tell || waited >= self.server.wait() {
             debug!(op = self.op, failed = self.failed, ?waited, error = failure.code(), "call given up");
-            return ControlFlow::Break(Err(failure.into_store_error(self.op, waited, self.server.location())));
+            return ControlFlow::Break(failure.into_store_error(self.op, waited, self.server.location()));
         }
         debug!(
             op = self.op,
@@ -143,7 +141,7 @@ impl<'s, S: Server> Attempts<'s, S> {
         ControlFlow::Continue(())
     }
 
-    /// Waits a little, the longer the more attempts failed, and never as long as somebody else does.
+    /// Waits with exponential backoff and jitter, so that concurrent callers do not retry at the same moment.
     async fn pause(&mut self, remedy: Remedy) {
         let most = match remedy {
             Remedy::Reconnect => 25 << self.failed.min(4),
@@ -155,8 +153,9 @@ impl<'s, S: Server> Attempts<'s, S> {
     }
 }
 
-/// Runs work in a transaction, again and again until it is done or can't be: `job!(server, purpose, "op", |transaction| future)`. A macro, because a
-/// closure that borrows both the transaction and what the caller was given can't be named as a type.
+/// Runs work in a transaction, retried until it succeeds or fails for good:
+/// `job!(server, purpose, "op", |transaction| future)`. It is a macro because the type of a closure that borrows both
+/// the transaction and the caller's arguments cannot be expressed.
 #[macro_export]
 macro_rules! job {
     ($server:expr, $purpose:expr, $op:expr, |$transaction:ident| $work:expr) => {{
@@ -170,7 +169,7 @@ macro_rules! job {
                         $work.await
                     };
                     match worked {
-                        Ok(answer) => attempts.commit(transaction, answer).await,
+                        Ok(answer) => attempts.commit(transaction).await.map(|()| answer),
                         Err(failure) => {
                             attempts.roll_back(transaction, &failure).await;
                             Err(failure)
@@ -179,9 +178,12 @@ macro_rules! job {
                 }
                 Err(failure) => Err(failure),
             };
-            match attempts.settle(outcome).await {
-                std::ops::ControlFlow::Break(result) => break result,
-                std::ops::ControlFlow::Continue(()) => {}
+            let failure = match outcome {
+                Ok(answer) => break Ok(answer),
+                Err(failure) => failure,
+            };
+            if let std::ops::ControlFlow::Break(error) = attempts.retry(failure).await {
+                break Err(error);
             }
         }
     }};

@@ -1,4 +1,4 @@
-//! Handoffs: the agent's columns, and what stands beside them.
+//! Handoffs: the agent's columns and our side table.
 
 use super::requests::once;
 use super::row::{self, kept, lock};
@@ -11,13 +11,13 @@ use std::time::Duration;
 const COLUMNS: &str = "s.id, s.handoff_state, s.handoff_platform, s.handoff_error, b.state, b.requested_at, b.lease_until, b.claims, s.started_at \
      FROM sessions s LEFT JOIN hx_handoff b ON b.session_id = s.id";
 
-/// `handoff` of the contract.
+/// Implements `handoff` of the contract.
 pub async fn read<T: Sql>(transaction: &T, id: &SessionId) -> Result<Option<Handoff>, T::Failure> {
     let row = transaction.row(&format!("SELECT {COLUMNS} WHERE s.id = $1"), values![id.as_str()]).await?;
     Ok(row.map(|row| handoff(&row)).transpose()?)
 }
 
-/// `waiting_handoffs` of the contract.
+/// Implements `waiting_handoffs` of the contract.
 pub async fn waiting<T: Sql>(transaction: &T, now: Timestamp) -> Result<Vec<Handoff>, T::Failure> {
     let sql = format!("SELECT {COLUMNS} WHERE s.handoff_state IN ('pending', 'running')");
     let mut found = Vec::new();
@@ -31,7 +31,7 @@ pub async fn waiting<T: Sql>(transaction: &T, now: Timestamp) -> Result<Vec<Hand
     Ok(found.into_iter().map(|(_, handoff)| handoff).collect())
 }
 
-/// `request_handoff` of the contract.
+/// Implements `request_handoff` of the contract.
 pub async fn request<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -45,7 +45,7 @@ pub async fn request<T: Sql>(
     .await
 }
 
-/// `claim_handoff` of the contract.
+/// Implements `claim_handoff` of the contract.
 pub async fn claim<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -60,7 +60,7 @@ pub async fn claim<T: Sql>(
     .await
 }
 
-/// `end_handoff` of the contract.
+/// Implements `end_handoff` of the contract.
 pub async fn end<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -75,13 +75,13 @@ pub async fn end<T: Sql>(
     .await
 }
 
-/// The handoff of a session that nobody else changes until the end.
+/// Locks a session until the end of the transaction and returns its handoff.
 async fn locked<T: Sql>(transaction: &T, id: &SessionId) -> Result<Handoff, T::Failure> {
     lock(transaction, id).await?;
     read(transaction, id).await?.ok_or_else(|| StoreError::no_session(id).into())
 }
 
-/// Writes where a handoff is now; whether there was something to write.
+/// Writes the new state of a handoff. Returns `false` if there was nothing to write.
 async fn write<T: Sql>(transaction: &T, handoff: Option<&Handoff>) -> Result<bool, T::Failure> {
     let Some(handoff) = handoff else { return Ok(false) };
     let (columns, beside) = handoff.to_stored();
@@ -104,7 +104,7 @@ async fn write<T: Sql>(transaction: &T, handoff: Option<&Handoff>) -> Result<boo
 
 fn handoff<R: ServerRow>(row: &R) -> Result<Handoff, Odd> {
     let time = |index: usize| -> Result<Option<Timestamp>, Odd> {
-        let odd = |_| Odd("hx_handoff: a time is none".to_owned());
+        let odd = |_| Odd("hx_handoff: not a time".to_owned());
         row.try_get::<Option<f64>>(index)?.map(|time| Timestamp::from_seconds(time).map_err(odd)).transpose()
     };
     let columns = HandoffColumns { state: row::given(row, 1), platform: row::given(row, 2), error: row::given(row, 3) };

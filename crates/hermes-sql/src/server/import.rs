@@ -1,12 +1,12 @@
-//! Sessions from outside, in pieces. Messages come first: nobody sees them before their session is there.
+//! Import of sessions in pieces. Messages come first and are invisible until their session exists.
 
 use super::row::{kept, kept_extra, require};
 use super::{Fields as _, Sql, lineage, messages, sessions, titles, usage};
 use crate::{stored, values};
-use hermes_session::import::{ImportPiece, Imported};
+use hermes_session::import::{ImportPiece, Imported, LeftOut, TableRow, count_left_out};
 use hermes_session::{Json, MessageId, Relation, Session, SessionId, Timestamp, Title};
 
-/// Takes pieces; what became of each.
+/// Takes pieces. Returns the outcome of each.
 pub async fn take<T: Sql>(
     transaction: &T,
     pieces: &[ImportPiece],
@@ -32,7 +32,7 @@ pub(super) async fn take_one<T: Sql>(
 ) -> Result<Imported, T::Failure> {
     let (id, lock) = (&piece.session.id, transaction.dialect().lock);
     if piece.start == 0 {
-        // An import that was killed may have left a part of it.
+        // A killed import may have left a part of the session.
         sessions::clear_arrival(transaction, id).await?;
         let sql = "INSERT INTO hx_arrival (session_id, messages, last_message) VALUES ($1, 0, 0)";
         transaction.run(sql, values![id.as_str()]).await?;
@@ -44,7 +44,7 @@ pub(super) async fn take_one<T: Sql>(
         )
         .await?;
     let Some(arrival) = arrival else { return Ok(Imported::Exists) };
-    // Only now: whoever makes a session of this id has the row of the arrival first.
+    // Checked only now: a call that creates a session with this id locks the row in `hx_arrival` first.
     if transaction.row("SELECT 1 FROM sessions WHERE id = $1", values![id.as_str()]).await?.is_some() {
         transaction.run("DELETE FROM hx_arrival WHERE session_id = $1", values![id.as_str()]).await?;
         return Ok(Imported::Exists);
@@ -63,7 +63,7 @@ pub(super) async fn take_one<T: Sql>(
     show(transaction, &piece.session).await
 }
 
-/// Shows a session that is whole.
+/// Makes a complete session visible.
 async fn show<T: Sql>(transaction: &T, session: &Session) -> Result<Imported, T::Failure> {
     let id = &session.id;
     let title = free_title(transaction, session).await?;
@@ -102,13 +102,13 @@ async fn show<T: Sql>(transaction: &T, session: &Session) -> Result<Imported, T:
     sessions::stamp(transaction, id, parent, relation, session.started_at).await?;
     messages::summarize(transaction, id).await?;
     if relation == Relation::Continuation {
-        // Of two that carry a session on, the later one does, whichever came first.
+        // Of two continuations of a session the later one counts, whichever was imported first.
         lineage::place(transaction, &lineage::read(transaction, id).await?).await?;
     }
     Ok(Imported::Whole { title, parent: parent.cloned() })
 }
 
-/// The title that a session comes with, or the next free one if another session has it.
+/// Returns the title of a session, or the next free one if another session has it.
 async fn free_title<T: Sql>(transaction: &T, session: &Session) -> Result<Option<String>, T::Failure> {
     let Some(title) = &session.title else { return Ok(None) };
     if titles::holder(transaction, &session.id, &stored::without_nul(title)).await?.is_none() {
@@ -120,7 +120,13 @@ async fn free_title<T: Sql>(transaction: &T, session: &Session) -> Result<Option
     }
 }
 
-/// Gives a session that has no parent one; whether it had none.
+/// Implements `import_rows` of the contract. A server has none of the agent's other tables, so that every row is left out.
+pub async fn rows<T: Sql>(transaction: &T, session: &SessionId, rows: &[TableRow]) -> Result<Vec<LeftOut>, T::Failure> {
+    require(transaction, session).await?;
+    Ok(count_left_out(rows.iter().map(|row| (row.table.clone(), None))))
+}
+
+/// Sets the parent of a session that has none. Returns `false` if it already had one.
 pub async fn link<T: Sql>(
     transaction: &T,
     child: &SessionId,

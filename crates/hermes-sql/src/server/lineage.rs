@@ -1,4 +1,4 @@
-//! Lineages: reading them, carrying a session on, branching from it, and who belongs to which conversation.
+//! Lineages: reading them, splitting and branching sessions, and the conversation of each session.
 
 use super::requests::once;
 use super::row::{existing, lock, require, session};
@@ -10,7 +10,7 @@ use hermes_session::{
     change,
 };
 
-/// `read` of the contract.
+/// Implements `read` of the contract.
 pub async fn read<T: Sql>(transaction: &T, of: &SessionId) -> Result<Lineage, T::Failure> {
     require(transaction, of).await?;
     let mut links = Vec::new();
@@ -20,19 +20,17 @@ pub async fn read<T: Sql>(transaction: &T, of: &SessionId) -> Result<Lineage, T:
     Ok(Lineage::new(links))
 }
 
-/// The place of a session: its id, its parent, its relation and its start.
+/// Decodes a link: id, parent, relation and start of a session.
 pub(super) fn link<T: Sql>(row: &T::Row) -> Result<Link, T::Failure> {
     let parent = row.try_get::<Option<String>>(1)?.map(SessionId::from_stored);
-    let relation = row
-        .text(2)
-        .and_then(Relation::from_stored)
-        .ok_or_else(|| Odd("hx_session: a relation is none that is known".into()))?;
+    let relation =
+        row.text(2).and_then(Relation::from_stored).ok_or_else(|| Odd("hx_session: unknown relation".into()))?;
     let started_at =
         Timestamp::from_seconds(row.try_get(3)?).map_err(|_| Odd("sessions: started_at is not a time".into()))?;
     Ok(Link { id: row.id(0)?, parent, relation, started_at })
 }
 
-/// `split` of the contract.
+/// Implements `split` of the contract.
 pub async fn split<T: Sql>(
     transaction: &T,
     parent_id: &SessionId,
@@ -58,6 +56,9 @@ pub async fn split<T: Sql>(
         let started_at = request.at.max(ended_at);
         let born = child_of(&parent, child, Relation::Continuation, started_at);
         sessions::insert(transaction, &born, started_at).await?;
+        if parent.archived {
+            transaction.run("UPDATE sessions SET archived = 1 WHERE id = $1", values![child.id.as_str()]).await?;
+        }
         if !transcript.is_empty() {
             transaction.add(&child.id, transcript, words, request.at).await?;
         }
@@ -66,7 +67,7 @@ pub async fn split<T: Sql>(
     .await
 }
 
-/// `branch` of the contract.
+/// Implements `branch` of the contract.
 pub async fn branch<T: Sql>(
     transaction: &T,
     parent_id: &SessionId,
@@ -95,7 +96,7 @@ pub async fn branch<T: Sql>(
     .await
 }
 
-/// Gives the child the title it asks for, or the next in its parent's lineage.
+/// Sets the title that the child asks for, or the next one in its parent's lineage.
 async fn entitle<T: Sql>(transaction: &T, parent: &Session, child: &NewChild) -> Result<Option<Title>, T::Failure> {
     let title = match (&child.title, &parent.title) {
         (Some(title), _) => Some(title.clone()),
@@ -111,7 +112,8 @@ async fn entitle<T: Sql>(transaction: &T, parent: &Session, child: &NewChild) ->
     Ok(title)
 }
 
-/// Makes a session the child of another one, and tells all that changes their place with it. The lineages are locked.
+/// Makes a session the child of another one and recomputes the places of both lineages. The caller holds the lineage
+/// lock.
 pub async fn join<T: Sql>(
     transaction: &T,
     child: &SessionId,
@@ -125,12 +127,12 @@ pub async fn join<T: Sql>(
     place(transaction, &read(transaction, child).await?).await
 }
 
-/// Tells anew which conversation each session of a lineage is part of, and where those stand.
+/// Recomputes the conversation of each session of a lineage, and the tips of the conversations.
 pub async fn place<T: Sql>(transaction: &T, lineage: &Lineage) -> Result<(), T::Failure> {
     let lock = transaction.dialect().lock;
     let mut all: Vec<SessionId> = lineage.links().map(|link| link.id.clone()).collect();
     all.sort_unstable();
-    // Nobody appends to them from here on: an append looks up the conversation once it has its session.
+    // From here on appends to them wait: an append looks up the conversation after locking its session.
     for some in all.chunks(LIST) {
         let (condition, values) = among("id", 1, some.iter().map(SessionId::as_str));
         let sql = format!("SELECT 1 FROM sessions WHERE {condition} ORDER BY id{lock}");

@@ -3,16 +3,17 @@
 use super::pins_and_tags::add_tags;
 use super::row::Restored;
 use super::{Dialect, Fields as _, LIST, Sql, Value, among, list as places};
-use crate::{columns, decode, pins_and_tags, scope};
+use crate::{columns, decode, pins_and_tags, scope, values};
 use hermes_session::{
-    Counts, ListCursor, ListRequest, Listing, Order, PageRequest, SessionFilter, SessionId, SessionSummary, Timestamp,
-    View,
+    Archived, Counts, Extra, ListCursor, ListRequest, Listing, Order, PageRequest, SessionFilter, SessionId,
+    SessionSummary, Timestamp, View,
 };
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// `list` of the contract.
+/// Implements `list` of the contract.
 pub async fn list<T: Sql>(transaction: &T, request: &ListRequest) -> Result<Listing, T::Failure> {
+    refuse_unrecorded(transaction, &request.filter).await?;
     let rows = match request.order {
         Order::PinnedFirst => pinned_first(transaction, request).await?,
         _ => in_order(transaction, request).await?,
@@ -22,7 +23,8 @@ pub async fn list<T: Sql>(transaction: &T, request: &ListRequest) -> Result<List
     Ok(Listing { rows: rows.into_iter().map(|row| row.summary).collect(), unreadable: Vec::new(), next })
 }
 
-/// The page of a list with the pinned rows first. There are few of them, so all are read, and the offset of the others is known.
+/// Returns the page of a list with pinned rows first. There are few of these, so all are read, which gives the offset
+/// of the others.
 async fn pinned_first<T: Sql>(transaction: &T, request: &ListRequest) -> Result<Vec<Placed>, T::Failure> {
     let [pinned, others] = request.pinned_parts();
     let (mut page, mut found) = (request.page.clone(), Vec::new());
@@ -41,11 +43,12 @@ async fn pinned_first<T: Sql>(transaction: &T, request: &ListRequest) -> Result<
     Ok(found)
 }
 
-/// The page of a list in any other order.
+/// Returns the page of a list in any other order.
 async fn in_order<T: Sql>(transaction: &T, request: &ListRequest) -> Result<Vec<Placed>, T::Failure> {
     let is_by_size = matches!(request.order, Order::Messages | Order::Cost);
-    // A title is compared as the domain compares it, and size is no column: such rows are told from all of them.
-    let is_sifted = is_by_size || request.filter.title.is_some();
+    // Pieces of titles and models are compared by the domain's rules, and size is not a column. Such requests read all
+    // rows and filter here.
+    let is_sifted = is_by_size || is_decided_here(&request.filter);
     let mut rows = rows(transaction, request, !is_sifted).await?;
     if is_by_size || !is_sifted {
         add_usage(transaction, request.view, &mut rows).await?;
@@ -75,17 +78,39 @@ async fn in_order<T: Sql>(transaction: &T, request: &ListRequest) -> Result<Vec<
     Ok(rows)
 }
 
-/// A row and its place in the list.
+/// Returns whether only the domain can evaluate the filter: it compares titles, and reads columns of newer agents.
+const fn is_decided_here(filter: &SessionFilter) -> bool {
+    filter.asks_of_tip() || !filter.recorded.is_empty()
+}
+
+/// Fails if the filter asks for a column of which no session has a value.
+async fn refuse_unrecorded<T: Sql>(transaction: &T, filter: &SessionFilter) -> Result<(), T::Failure> {
+    for asked in &filter.recorded {
+        // The stored JSON has one spelling, in which a quotation mark within a value is escaped.
+        let member = format!("%\"{}\": %", asked.field.column());
+        if transaction
+            .row("SELECT 1 FROM sessions WHERE extra LIKE $1 LIMIT 1", values![member.as_str()])
+            .await?
+            .is_none()
+        {
+            return Err(asked.field.not_recorded().into());
+        }
+    }
+    Ok(())
+}
+
+/// A row and its position in the list.
 struct Placed {
     summary: SessionSummary,
     place: ListCursor,
 }
 
-/// Behind the columns of the summary: activity, preview, segments; then the first session, the time of the order, that of the pin, and whether there
-/// are tags.
+/// Index of the columns after the summary's (which end with activity, preview and segments): the first session, the
+/// time that orders the list, the time of the pin, whether there are tags, whether it is archived, and the columns of
+/// newer agents if the filter asks for them.
 const AFTER_SUMMARY: usize = 30;
 
-/// The rows of a page, or all that the filter may admit; usage that of the first session alone.
+/// Returns the rows of a page, or all rows that the filter may admit. Usage is that of the first session only.
 async fn rows<T: Sql>(transaction: &T, request: &ListRequest, is_page: bool) -> Result<Vec<Placed>, T::Failure> {
     let (sql, values) = page(transaction.dialect(), request, is_page);
     let (mut placed, mut are_tagged) = (Vec::new(), Vec::new());
@@ -93,6 +118,14 @@ async fn rows<T: Sql>(transaction: &T, request: &ListRequest, is_page: bool) -> 
         let place = ListCursor::new(row.try_get(AFTER_SUMMARY + 1)?, row.id(AFTER_SUMMARY)?);
         let mut summary = decode::summary(&Restored::new(&row))?;
         summary.pinned_at = row.try_get::<Option<f64>>(AFTER_SUMMARY + 2)?.map(Timestamp::from_seconds).transpose()?;
+        summary.is_archived = row.try_get(AFTER_SUMMARY + 4)?;
+        if !request.filter.recorded.is_empty() {
+            let extra = row.try_get::<Option<String>>(AFTER_SUMMARY + 5)?.map(|text| Extra::from_json(&text));
+            let extra = extra.and_then(Result::ok).unwrap_or_default();
+            if !request.filter.recorded.iter().all(|asked| asked.admits(&extra)) {
+                continue;
+            }
+        }
         are_tagged.push(row.try_get::<bool>(AFTER_SUMMARY + 3)?);
         placed.push(Placed { summary, place });
     }
@@ -118,23 +151,26 @@ fn page(dialect: &Dialect, request: &ListRequest, is_page: bool) -> (String, Vec
         Order::Started => ("h.started_at", "DESC", "<"),
         Order::Id | Order::Messages | Order::Cost => (active, "ASC", ">"),
     };
+    let archived = archived(request.view);
+    let extra = if request.filter.recorded.is_empty() { "" } else { ", r.extra" };
     let mut sql = format!(
         "SELECT {}, {active}, {preview}, {segments}, h.session_id, {key}, \
          (SELECT hp.pinned_at FROM hx_pin hp WHERE hp.session_id = h.root), \
-         EXISTS (SELECT 1 FROM hx_tag ht WHERE ht.session_id = h.root) FROM hx_session h JOIN sessions r ON r.id = h.session_id \
+         EXISTS (SELECT 1 FROM hx_tag ht WHERE ht.session_id = h.root), {archived} <> 0{extra} FROM hx_session h JOIN sessions r ON r.id = h.session_id \
          JOIN sessions t ON t.id = {tip} JOIN hx_session u ON u.session_id = {tip} WHERE true",
         columns::SUMMARY
     );
     let mut values = Vec::new();
     if request.view == View::Conversations {
-        _ = write!(sql, " AND {} AND t.archived = 0", dialect.is_root);
+        _ = write!(sql, " AND {}", dialect.is_root);
     }
+    sql.push_str(&archived_condition(request.view, request.filter.archived));
     condition(dialect, &request.filter, active, &mut sql, &mut values);
     if let Some(cursor) = request.after.as_ref().filter(|_| !matches!(request.order, Order::Messages | Order::Cost)) {
         if request.order == Order::Id {
             _ = write!(sql, " AND h.session_id > ${}", values.len() + 1);
         } else {
-            // Two servers, and neither looks up pairs.
+            // Not a comparison of row values, which not every server answers from an index.
             let (time, id) = (values.len() + 1, values.len() + 2);
             _ = write!(sql, " AND {key} {after}= ${time} AND ({key} {after} ${time} OR h.session_id {after} ${id})");
             values.push(cursor.key.into());
@@ -154,7 +190,25 @@ fn page(dialect: &Dialect, request: &ListRequest, is_page: bool) -> (String, Vec
     (sql, values)
 }
 
-/// Adds what a filter asks of the first session `r`, of the tip `t` and of the activity.
+/// Returns the expression that the conversation of a row is archived: that of its first session.
+const fn archived(view: View) -> &'static str {
+    match view {
+        View::Conversations => "r.archived",
+        View::Sessions => "coalesce((SELECT f.archived FROM sessions f WHERE f.id = h.root), r.archived)",
+    }
+}
+
+/// Returns the condition that a filter has on that, preceded by `AND`.
+fn archived_condition(view: View, asked: Archived) -> String {
+    match [false, true].map(|is_archived| asked.admits(view, is_archived)) {
+        [true, false] => format!(" AND {} = 0", archived(view)),
+        [false, true] => format!(" AND {} <> 0", archived(view)),
+        [true, true] | [false, false] => String::new(),
+    }
+}
+
+/// Adds the conditions of a filter on the first session `r` and the activity. Those on title and model of the tip are
+/// left to [`SessionFilter::admits`].
 fn condition(dialect: &Dialect, filter: &SessionFilter, active: &str, sql: &mut String, values: &mut Vec<Value>) {
     for (sources, is_in) in [(filter.sources.as_deref(), "IN"), (Some(&*filter.exclude_sources), "NOT IN")] {
         match sources {
@@ -162,18 +216,16 @@ fn condition(dialect: &Dialect, filter: &SessionFilter, active: &str, sql: &mut 
             Some([]) if is_in == "IN" => sql.push_str(" AND FALSE"),
             Some([]) => {}
             Some(sources) => {
-                // As bytes: as texts, blanks at the end count for nothing.
+                // Compared as bytes: a text comparison may ignore trailing blanks.
                 let list = places(values.len() + 1, sources.len());
                 _ = write!(sql, " AND {} {is_in} ({list})", (dialect.exact)("r.source"));
                 values.extend(sources.iter().map(|source| Value::from(source.as_str())));
             }
         }
     }
-    for (column, text) in [("r.user_id", &filter.user_id), ("t.model", &filter.model)] {
-        if let Some(text) = text {
-            values.push(crate::stored::without_nul(text).as_ref().into());
-            _ = write!(sql, " AND {} = ${}", (dialect.exact)(column), values.len());
-        }
+    if let Some(user) = &filter.user_id {
+        values.push(crate::stored::without_nul(user).as_ref().into());
+        _ = write!(sql, " AND {} = ${}", (dialect.exact)("r.user_id"), values.len());
     }
     for (bound, comparison) in [(filter.active_since, ">="), (filter.active_before, "<")] {
         if let Some(bound) = bound {
@@ -192,7 +244,7 @@ fn condition(dialect: &Dialect, filter: &SessionFilter, active: &str, sql: &mut 
     }
 }
 
-/// Counts the active messages of the sessions that each row stands for.
+/// Counts the active messages of the sessions of each row.
 async fn count_messages<T: Sql>(transaction: &T, view: View, rows: &mut [Placed]) -> Result<(), T::Failure> {
     let place = match view {
         View::Conversations => "h.root",
@@ -216,7 +268,7 @@ async fn count_messages<T: Sql>(transaction: &T, view: View, rows: &mut [Placed]
     Ok(())
 }
 
-/// Counts the messages and sums usage and tool calls of the sessions that each row stands for.
+/// Counts the messages and sums usage and tool calls of the sessions of each row.
 async fn add_usage<T: Sql>(transaction: &T, view: View, rows: &mut [Placed]) -> Result<(), T::Failure> {
     count_messages(transaction, view, rows).await?;
     let roots: Vec<String> = match view {
@@ -242,7 +294,7 @@ async fn add_usage<T: Sql>(transaction: &T, view: View, rows: &mut [Placed]) -> 
         row.summary.tool_calls = 0;
         for member in members {
             row.summary.tool_calls += member.try_get::<i64>(15)?;
-            // The row begins with the usage of the first one.
+            // The row already has the usage of the first session.
             if member.id(16)? != row.place.id {
                 row.summary.usage = row.summary.usage.clone().plus(&decode::usage(&Restored::new(&member)));
             }
@@ -251,17 +303,20 @@ async fn add_usage<T: Sql>(transaction: &T, view: View, rows: &mut [Placed]) -> 
     Ok(())
 }
 
-/// `counts` of the contract.
+/// Implements `counts` of the contract.
 pub async fn counts<T: Sql>(transaction: &T, filter: &SessionFilter) -> Result<Counts, T::Failure> {
-    if filter.title.is_some() {
+    refuse_unrecorded(transaction, filter).await?;
+    if is_decided_here(filter) {
         return counts_of_rows(transaction, filter).await;
     }
     let mut counts = [0_u64; 3];
-    let is_listed = format!("{} AND t.archived = 0", transaction.dialect().is_root);
+    let conversations =
+        format!("{}{}", transaction.dialect().is_root, archived_condition(View::Conversations, filter.archived));
+    let sessions = format!("true{}", archived_condition(View::Sessions, filter.archived));
     let parts = [
-        ("", "h.tip", is_listed.as_str(), "h.active"),
-        ("", "h.session_id", "true", "h.last_active"),
-        (" JOIN messages m ON m.session_id = h.session_id", "h.session_id", "true", "h.last_active"),
+        ("", "h.tip", conversations.as_str(), "h.active"),
+        ("", "h.session_id", sessions.as_str(), "h.last_active"),
+        (" JOIN messages m ON m.session_id = h.session_id", "h.session_id", sessions.as_str(), "h.last_active"),
     ];
     for (count, (more, tip, which, active)) in counts.iter_mut().zip(parts) {
         let mut sql = format!(
@@ -275,7 +330,7 @@ pub async fn counts<T: Sql>(transaction: &T, filter: &SessionFilter) -> Result<C
     Ok(Counts { conversations, sessions, messages })
 }
 
-/// The counts of what can only be told row by row.
+/// Counts by reading rows, for filters that only the domain can evaluate.
 async fn counts_of_rows<T: Sql>(transaction: &T, filter: &SessionFilter) -> Result<Counts, T::Failure> {
     let request = |view| ListRequest {
         view,

@@ -10,7 +10,7 @@ use hermes_session::{
 };
 use std::collections::BTreeMap;
 
-/// `append` of the contract.
+/// Implements `append` of the contract.
 pub async fn append<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -22,13 +22,13 @@ pub async fn append<T: Sql>(
         .await
 }
 
-/// The session that the conversation of another one starts with.
+/// Returns the first session of the conversation of a session.
 pub async fn root<T: Sql>(transaction: &T, id: &SessionId) -> Result<SessionId, T::Failure> {
     let row = transaction.row("SELECT root FROM hx_session WHERE session_id = $1", values![id.as_str()]).await?;
     Ok(row.map_or_else(|| Ok(id.clone()), |row| row.id(0))?)
 }
 
-/// `replace` of the contract.
+/// Implements `replace` of the contract.
 pub async fn replace<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -38,7 +38,7 @@ pub async fn replace<T: Sql>(
 ) -> Result<Vec<MessageId>, T::Failure> {
     once(transaction, request, id, || change::replace(id, messages), async {
         lock(transaction, id).await?;
-        // Messages that are compacted or undone are no part of the transcript, and stay.
+        // Compacted and undone messages are not part of the transcript and stay.
         remove(transaction, std::slice::from_ref(id), Extent::Transcript).await?;
         let sql = "UPDATE sessions SET message_count = 0, tool_call_count = 0 WHERE id = $1";
         transaction.run(sql, values![id.as_str()]).await?;
@@ -55,7 +55,7 @@ pub async fn remove<T: Sql>(transaction: &T, sessions: &[SessionId], extent: Ext
     for some in sessions.chunks(LIST) {
         let (condition, values) = among("session_id", 1, some.iter().map(SessionId::as_str));
         let condition = format!("{condition} AND {}", row::within(extent));
-        // Locked first: words that somebody reads again are there by then, or never will be.
+        // Locked first: a concurrent rebuild has then written the words of these messages, or will skip them.
         let rows =
             transaction.rows(&format!("SELECT id FROM messages WHERE {condition} FOR UPDATE"), values.clone()).await?;
         let ids: Vec<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
@@ -68,7 +68,7 @@ pub async fn remove<T: Sql>(transaction: &T, sessions: &[SessionId], extent: Ext
     Ok(gone)
 }
 
-/// Copies the messages of one session to another, with their words, and sets its counters.
+/// Copies the transcript of one session to another, with its words, and sets the counters.
 pub async fn copy<T: Sql>(transaction: &T, from: &SessionId, to: &SessionId) -> Result<(), T::Failure> {
     let pair = values![to.as_str(), from.as_str()];
     transaction
@@ -81,7 +81,7 @@ pub async fn copy<T: Sql>(transaction: &T, from: &SessionId, to: &SessionId) -> 
             pair.clone(),
         )
         .await?;
-    // Both have as many, in the same order.
+    // Both have the same number of messages in the same order.
     let sql = format!(
         "INSERT INTO hx_search (message_id, session_id, length, form, words) SELECT n.id, $1, w.length, w.form, {} \
          FROM (SELECT id, row_number() OVER (ORDER BY id) AS place FROM messages WHERE session_id = $1) n \
@@ -114,28 +114,28 @@ async fn set_counters<T: Sql>(transaction: &T, id: &SessionId, counters: (i64, i
     transaction.run(sql, values![counters.0, counters.1, id.as_str()]).await.map(drop)
 }
 
-/// `recount` of the contract.
+/// Implements `recount` of the contract.
 pub async fn recount<T: Sql>(transaction: &T, id: &SessionId) -> Result<bool, T::Failure> {
     let sql = "SELECT message_count, tool_call_count FROM sessions WHERE id = $1 FOR UPDATE";
     let Some(row) = transaction.row(sql, values![id.as_str()]).await? else {
         return Err(StoreError::no_session(id).into());
     };
-    let told: (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+    let stored: (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
     let (live, all) = counted(transaction, id).await?;
-    // Newer agents leave messages that are not active in the table and in the counter: there both numbers are right.
-    let right = |told: i64, live: i64, all: i64| if told == all { told } else { live };
-    let right = (right(told.0, live.0, all.0), right(told.1, live.1, all.1));
-    if told != right {
+    // Newer agents keep inactive messages in the table and in the counter, so both counts are correct.
+    let right = |stored: i64, live: i64, all: i64| if stored == all { stored } else { live };
+    let right = (right(stored.0, live.0, all.0), right(stored.1, live.1, all.1));
+    if stored != right {
         set_counters(transaction, id, right).await?;
     }
-    Ok(told != right)
+    Ok(stored != right)
 }
 
-/// Tells a session's preview and times anew, from its messages.
+/// Recomputes a session's preview and times from its messages.
 pub async fn summarize<T: Sql>(transaction: &T, id: &SessionId) -> Result<(), T::Failure> {
     let mut first = String::new();
     let mut after = i64::MIN;
-    // A few at a time, until one says something.
+    // A few at a time, until one has text.
     while first.is_empty() {
         let said = transaction
             .rows(
@@ -166,13 +166,14 @@ pub async fn summarize<T: Sql>(transaction: &T, id: &SessionId) -> Result<(), T:
     tell_activity(transaction, &root).await
 }
 
-/// Nobody else moves a conversation's activity from here on, so that what is told of it is true when it is written.
+/// Locks a conversation's activity until the end of the transaction, so that the value computed from its sessions stays
+/// true.
 pub async fn lock_activity<T: Sql>(transaction: &T, root: &SessionId) -> Result<(), T::Failure> {
     let sql = format!("SELECT 1 FROM hx_session WHERE session_id = $1{}", transaction.dialect().lock);
     transaction.rows(&sql, values![root.as_str()]).await.map(drop)
 }
 
-/// Tells anew how active a conversation is, from its sessions. It is locked.
+/// Recomputes the activity of a conversation from its sessions. The caller has locked it.
 pub async fn tell_activity<T: Sql>(transaction: &T, root: &SessionId) -> Result<(), T::Failure> {
     let newest =
         transaction.one("SELECT max(last_active) FROM hx_session WHERE root = $1", values![root.as_str()]).await?;
@@ -183,7 +184,7 @@ pub async fn tell_activity<T: Sql>(transaction: &T, root: &SessionId) -> Result<
     Ok(())
 }
 
-/// `read` of the contract.
+/// Implements `read` of the contract.
 pub async fn read<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -207,10 +208,10 @@ pub async fn read<T: Sql>(
     Ok(messages)
 }
 
-/// How many places are asked for in one statement.
+/// Number of places per statement.
 const PLACES: usize = 32;
 
-/// `around` of the contract.
+/// Implements `around` of the contract.
 pub async fn around<T: Sql>(
     transaction: &T,
     places: &[(SessionId, MessageId)],
@@ -218,7 +219,7 @@ pub async fn around<T: Sql>(
     let mut found = BTreeMap::new();
     for some in places.chunks(PLACES) {
         let (mut parts, mut values) = (Vec::new(), Vec::new());
-        // Filled up with the last one, so that the server has to know few statements.
+        // Padded with the last one, so that the server sees few distinct statements.
         let filled = some.iter().chain(some.last().into_iter().cycle()).take(some.len().next_power_of_two());
         for (session, place) in filled {
             let (one, other) = (values.len() + 1, values.len() + 2);
@@ -239,7 +240,7 @@ pub async fn around<T: Sql>(
             found.insert((session, message.id), message);
         }
     }
-    // Whatever else was found of a session stands farther away.
+    // All other messages found of the session are farther away.
     let around = |place: &(SessionId, MessageId)| {
         let before = found.range(..place).next_back();
         let here = before.into_iter().chain(found.range(place..).take(2));

@@ -1,10 +1,10 @@
-//! Requests that may be sent again: each key is applied once and answers the same.
+//! Repeatable requests: each idempotency key is applied once and always gets the same answer.
 
 use super::{Fields as _, Sql};
 use crate::{Answer, values};
-use hermes_session::{Conflict, Request, SessionId};
+use hermes_session::{Conflict, MessageId, Request, RequestKey, SessionId};
 
-/// Whether the request's key was used before, and still counts.
+/// Returns whether the request's key was used before and is still valid.
 pub(super) async fn is_known<T: Sql>(transaction: &T, request: &Request) -> Result<bool, T::Failure> {
     let Some(key) = &request.key else { return Ok(false) };
     let kept = transaction
@@ -20,9 +20,10 @@ pub(super) async fn is_known<T: Sql>(transaction: &T, request: &Request) -> Resu
     })
 }
 
-/// Does `work` unless the request's key says that it was done, and remembers what it answers.
+/// Does `work` unless the request's key shows that it was done, and stores its answer.
 ///
-/// Two at once under one key can't both be remembered: the second fails there, and finds the first when it is tried again.
+/// Of two concurrent requests with one key only one can be stored. The other fails, is retried, and then finds the
+/// stored answer.
 pub(super) async fn once<T: Sql, A: Answer>(
     transaction: &T,
     request: &Request,
@@ -32,6 +33,21 @@ pub(super) async fn once<T: Sql, A: Answer>(
 ) -> Result<A, T::Failure> {
     let Some(key) = &request.key else { return work.await };
     let fingerprint = fingerprint();
+    if let Some(answer) = stored_answer(transaction, key, &fingerprint).await? {
+        return A::recall(&answer).ok_or_else(|| Conflict::KeyReused(key.clone()).into());
+    }
+    let answer = work.await?;
+    store_answer(transaction, key, session, answer.first_message(), fingerprint, answer.keep()).await?;
+    Ok(answer)
+}
+
+/// Returns the answer that is stored for a key, or `None` if the key was not used or is no longer valid. Fails if the
+/// key was used for another change.
+async fn stored_answer<T: Sql>(
+    transaction: &T,
+    key: &RequestKey,
+    fingerprint: &str,
+) -> Result<Option<String>, T::Failure> {
     let kept = transaction
         .row(
             "SELECT fingerprint, answer, message_id IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id \
@@ -39,27 +55,32 @@ pub(super) async fn once<T: Sql, A: Answer>(
             values![key.as_str()],
         )
         .await?;
-    if let Some(row) = kept {
-        let (known, answer, lives): (String, String, bool) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-        if lives {
-            // What it answers has to be as certain as a change of its own.
-            transaction
-                .run("UPDATE hx_request SET answer = answer WHERE request_key = $1", values![key.as_str()])
-                .await?;
-            return match A::recall(&answer).filter(|_| known == fingerprint) {
-                Some(answer) => Ok(answer),
-                None => Err(Conflict::KeyReused(key.clone()).into()),
-            };
-        }
-        // Its messages are gone, and the key with them.
-        transaction.run("DELETE FROM hx_request WHERE request_key = $1", values![key.as_str()]).await?;
+    let Some(row) = kept else { return Ok(None) };
+    let (known, answer, lives): (String, String, bool) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+    if lives {
+        // A write, so that the stored answer is returned only after a commit, like that of a change.
+        transaction.run("UPDATE hx_request SET answer = answer WHERE request_key = $1", values![key.as_str()]).await?;
+        return if known == fingerprint { Ok(Some(answer)) } else { Err(Conflict::KeyReused(key.clone()).into()) };
     }
-    let answer = work.await?;
+    // Its messages were deleted, which invalidates the key.
+    transaction.run("DELETE FROM hx_request WHERE request_key = $1", values![key.as_str()]).await?;
+    Ok(None)
+}
+
+/// Stores the answer to a change under its key.
+async fn store_answer<T: Sql>(
+    transaction: &T,
+    key: &RequestKey,
+    session: &SessionId,
+    first_message: Option<MessageId>,
+    fingerprint: String,
+    answer: String,
+) -> Result<(), T::Failure> {
     transaction
         .run(
             "INSERT INTO hx_request (request_key, session_id, message_id, fingerprint, answer) VALUES ($1, $2, $3, $4, $5)",
-            values![key.as_str(), session.as_str(), answer.first_message().map(|id| id.0), fingerprint, answer.keep()],
+            values![key.as_str(), session.as_str(), first_message.map(|id| id.0), fingerprint, answer],
         )
         .await?;
-    Ok(answer)
+    Ok(())
 }

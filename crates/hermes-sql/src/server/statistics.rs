@@ -1,18 +1,18 @@
-//! How much the store holds, and where its room goes. No text is read for it.
+//! Contents of the store and the space they take, without reading message text.
 
 use super::row::Restored;
 use super::{Fields as _, Sql};
 use crate::{columns, decode, values};
 use hermes_session::{SessionPart, Source, Statistics, Timestamp};
 
-/// Behind the columns of the usage.
+/// Index of the first column after those of the usage.
 const FACTS: usize = 14;
 
-/// `statistics` of the contract.
+/// Implements `statistics` of the contract.
 pub async fn statistics<T: Sql>(transaction: &T) -> Result<Statistics, T::Failure> {
     let sql = format!(
         "SELECT {}, s.source, s.model, s.started_at, s.ended_at IS NOT NULL, h.last_active, \
-         h.root = h.session_id AND coalesce((SELECT t.archived = 0 FROM sessions t WHERE t.id = h.tip), true), \
+         h.root = h.session_id AND s.archived = 0, \
          (SELECT count(*) FROM messages m WHERE m.session_id = s.id) \
          FROM hx_session h JOIN sessions s ON s.id = h.session_id ORDER BY h.session_id",
         columns::USAGE

@@ -1,8 +1,8 @@
-//! The trash of a server: the rows of deleted conversations, in tables that no other call reads.
+//! Trash of a server: the rows of deleted conversations, in tables that no other call reads.
 //!
-//! A conversation goes there in the transaction that deletes it. It comes back as an import does: messages first, in pieces, which nobody sees
-//! before their sessions are there; then all its sessions, in the transaction that takes it out of the trash. Whatever changes the trash has the
-//! lineages for itself.
+//! A conversation moves there in the transaction that deletes it. It returns like an import: first its messages in
+//! pieces, invisible until their sessions exist, then all its sessions, in the transaction that removes it from the
+//! trash. Every change of the trash holds the lineage lock.
 
 use super::requests::{is_known, once};
 use super::row;
@@ -16,15 +16,16 @@ use hermes_session::{
 };
 use std::sync::LazyLock;
 
-/// How many messages come back in one piece.
+/// Number of messages restored in one piece.
 const PIECE: i64 = 500;
 
 const ENTRY: &str = "number, session_id, title, source, deleted_at, kept_until, sessions, messages";
 
-/// The columns of a session, without an alias.
+/// Columns of a session, without an alias.
 static SESSION: LazyLock<String> = LazyLock::new(|| row::SESSION.replace("s.", ""));
 
-/// Keeps sessions that are about to be removed, which are locked. What should come back with a session is kept here too.
+/// Copies sessions that are about to be removed to the trash, with everything that should return with them. The caller
+/// has locked them.
 pub(super) async fn keep<T: Sql>(
     transaction: &T,
     lineage: &Lineage,
@@ -80,14 +81,14 @@ pub(super) async fn keep<T: Sql>(
     Ok(())
 }
 
-/// The pin and the tags that a conversation had.
+/// Returns the pin and tags of a conversation in the trash.
 async fn noted_pins_and_tags<T: Sql>(transaction: &T, number: i64) -> Result<PinAndTags, T::Failure> {
     let row = transaction.one("SELECT pinned_at, tags FROM hx_trash WHERE number = $1", values![number]).await?;
     let pinned_at = row.try_get::<Option<f64>>(0)?.map(Timestamp::from_seconds).transpose()?;
     Ok(PinAndTags { pinned_at, tags: Answer::recall(&row.try_get::<String>(1)?).unwrap_or_default() })
 }
 
-/// `trash` of the contract.
+/// Implements `trash` of the contract.
 pub async fn list<T: Sql>(
     transaction: &T,
     older_than: Option<&Trashed>,
@@ -101,9 +102,8 @@ pub async fn list<T: Sql>(
 
 fn entry<R: super::ServerRow>(row: &R) -> Result<Trashed, super::Odd> {
     let text = |text: String| stored::with_nul(&text).unwrap_or(text);
-    let time = |index| {
-        Timestamp::from_seconds(row.try_get(index)?).map_err(|_| super::Odd("hx_trash: a time that is none".into()))
-    };
+    let time =
+        |index| Timestamp::from_seconds(row.try_get(index)?).map_err(|_| super::Odd("hx_trash: not a time".into()));
     Ok(Trashed {
         number: row.try_get(0)?,
         id: row.id(1)?,
@@ -116,7 +116,7 @@ fn entry<R: super::ServerRow>(row: &R) -> Result<Trashed, super::Odd> {
     })
 }
 
-/// `trashed` of the contract.
+/// Implements `trashed` of the contract.
 pub async fn find<T: Sql>(transaction: &T, id: &SessionId) -> Result<Option<(Trashed, Vec<SessionId>)>, T::Failure> {
     let sql = format!(
         "SELECT {ENTRY} FROM hx_trash WHERE number = (SELECT max(s.number) FROM hx_trash_session s WHERE s.id = $1)"
@@ -129,10 +129,10 @@ pub async fn find<T: Sql>(transaction: &T, id: &SessionId) -> Result<Option<(Tra
     Ok(Some((entry, members)))
 }
 
-/// What is to come back, and how much of it is there.
+/// Sessions to restore, and the progress so far.
 #[derive(Debug)]
 pub struct Plan {
-    /// Nothing if the request was answered before.
+    /// `None` if the request was already answered.
     entry: Option<Trashed>,
     sessions: Vec<Coming>,
 }
@@ -140,17 +140,17 @@ pub struct Plan {
 #[derive(Debug)]
 struct Coming {
     session: Session,
-    /// How many messages are there, and the id that the last of them had.
+    /// Number of messages restored so far, and the id that the last of them had.
     messages: u64,
     last: i64,
     is_whole: bool,
 }
 
 impl Plan {
-    /// Takes in what became of a piece.
+    /// Records the outcome of a piece.
     ///
     /// # Errors
-    /// `Conflict::Exists` if there is a session of that id, or somebody else is bringing it back.
+    /// `Conflict::Exists` if a session with that id exists, or another process is restoring it.
     pub fn took(&mut self, piece: &ImportPiece, outcomes: &[Imported]) -> Result<(), StoreError> {
         let Some(coming) = self.sessions.iter_mut().find(|coming| coming.session.id == piece.session.id) else {
             return Ok(());
@@ -167,7 +167,7 @@ impl Plan {
     }
 }
 
-/// Looks up what is to come back.
+/// Looks up the sessions to restore.
 pub async fn plan<T: Sql>(transaction: &T, id: &SessionId, request: &Request) -> Result<Plan, T::Failure> {
     if is_known(transaction, request).await? {
         return Ok(Plan { entry: None, sessions: Vec::new() });
@@ -188,7 +188,7 @@ pub async fn plan<T: Sql>(transaction: &T, id: &SessionId, request: &Request) ->
     Ok(Plan { entry: Some(entry), sessions })
 }
 
-/// The next messages that are to come back. The last piece of each session has none.
+/// Returns the next messages to restore, or `None` if all are restored. The last piece of each session is empty.
 pub async fn next_piece<T: Sql>(transaction: &T, plan: &Plan) -> Result<Option<ImportPiece>, T::Failure> {
     let Some(coming) = plan.sessions.iter().find(|coming| !coming.is_whole) else { return Ok(None) };
     let sql = format!(
@@ -201,7 +201,7 @@ pub async fn next_piece<T: Sql>(transaction: &T, plan: &Plan) -> Result<Option<I
     Ok(Some(ImportPiece { session: coming.session.clone(), start: coming.messages, messages, is_last: false }))
 }
 
-/// `restore` of the contract, once all messages are there.
+/// Implements `restore` of the contract, once all messages are restored.
 pub async fn restore<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -237,7 +237,7 @@ pub async fn restore<T: Sql>(
     .await
 }
 
-/// `empty_trash` of the contract.
+/// Implements `empty_trash` of the contract.
 pub async fn empty<T: Sql>(transaction: &T, which: &Emptying) -> Result<Vec<Trashed>, T::Failure> {
     transaction.lock_kin().await?;
     let gone: Vec<Trashed> = match which {
@@ -259,7 +259,7 @@ pub async fn empty<T: Sql>(transaction: &T, which: &Emptying) -> Result<Vec<Tras
     Ok(gone)
 }
 
-/// Takes something out of the trash.
+/// Removes an entry from the trash.
 async fn forget<T: Sql>(transaction: &T, number: i64) -> Result<(), T::Failure> {
     for table in ["hx_trash_message", "hx_trash_session", "hx_trash"] {
         transaction.run(&format!("DELETE FROM {table} WHERE number = $1"), values![number]).await?;

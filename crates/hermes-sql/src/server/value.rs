@@ -1,4 +1,4 @@
-//! Values of statements, and of rows.
+//! Values of statements and of rows.
 
 use super::Odd;
 use crate::{Cell, SqlRow};
@@ -8,11 +8,11 @@ use std::borrow::Cow;
 /// A value of a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Nothing.
+    /// SQL NULL.
     Null,
-    /// True or false.
+    /// A boolean.
     Flag(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A double.
     Real(f64),
@@ -20,7 +20,7 @@ pub enum Value {
     Text(String),
 }
 
-/// The values of a statement, in the order of their numbers.
+/// Creates the values of a statement, in the order of their numbers.
 #[macro_export]
 macro_rules! values {
     ($($value:expr),* $(,)?) => { vec![$($crate::server::Value::from($value)),*] };
@@ -80,9 +80,9 @@ impl<V: Into<Self>> From<Option<V>> for Value {
     }
 }
 
-/// What can be read from a column.
+/// Type that can be read from a column.
 pub trait Field: Sized {
-    /// The value of a cell; nothing if it is none of this kind.
+    /// Reads a cell. Returns `None` if it has another type.
     fn read(cell: Cell<'_>) -> Option<Self>;
 }
 
@@ -120,18 +120,18 @@ impl<F: Field> Field for Option<F> {
     }
 }
 
-/// Reads the columns of a row by their places, as they stand there.
+/// Reads the columns of a row by index, in their stored form.
 pub trait Fields: SqlRow {
-    /// A value.
+    /// Reads a value.
     ///
     /// # Errors
-    /// If the column holds something else.
+    /// Fails if the column has another type.
     fn try_get<F: Field>(&self, index: usize) -> Result<F, Odd> {
-        let odd = || Odd(format!("column {}: is not what it should be", index + 1));
+        let odd = || Odd(format!("column {}: unexpected type", index + 1));
         F::read(self.cell(index)).ok_or_else(odd)
     }
 
-    /// A text; nothing if there is none.
+    /// Returns a text, or `None` if the column is not text.
     fn text(&self, index: usize) -> Option<&str> {
         match self.cell(index) {
             Cell::Text(bytes) => std::str::from_utf8(bytes).ok(),
@@ -139,10 +139,10 @@ pub trait Fields: SqlRow {
         }
     }
 
-    /// The id of a session.
+    /// Reads the id of a session.
     ///
     /// # Errors
-    /// If the column holds something else.
+    /// Fails if the column has another type.
     fn id(&self, index: usize) -> Result<SessionId, Odd> {
         self.try_get::<String>(index).map(SessionId::from_stored)
     }

@@ -1,4 +1,4 @@
-//! Looking through all of the store for what is not as it should be.
+//! Verifies the whole store.
 
 use super::row::{self, MESSAGE};
 use super::{Fields as _, LIST, Sql, Words as _, among};
@@ -6,17 +6,17 @@ use crate::values;
 use hermes_session::{Check, Json, Lineage, Link, MessageBody, Relation, Report, Role, SessionId, Timestamp};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// `verify` of the contract.
+/// Implements `verify` of the contract.
 pub async fn verify<T: Sql>(transaction: &T) -> Result<Report, T::Failure> {
     Ok(Report {
         checks: vec![counters(transaction).await?, relations(transaction).await?, indexes(transaction).await?],
     })
 }
 
-/// Whether sessions count the messages and tool calls that they have.
+/// Checks that the counters of sessions equal their messages and tool calls.
 async fn counters<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
     let mut check = Check::new("counters", "sessions");
-    // Those of the transcript, and all.
+    // Tool calls of the transcript, and of all messages.
     let mut calls: HashMap<String, (i64, i64)> = HashMap::new();
     let mut after = i64::MIN;
     loop {
@@ -51,7 +51,7 @@ async fn counters<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
         let name = &row.try_get::<String>(0)?;
         let (counted, counted_calls): (i64, i64) = (row.try_get(1)?, row.try_get(2)?);
         let (all, there): (i64, i64) = (row.try_get(3)?, row.try_get(4)?);
-        // Newer agents leave messages that are not active in the counter.
+        // Newer agents keep inactive messages in the counter.
         if counted != there && counted != all {
             check.problem(format!("sessions {name}"), format!("counts {counted} messages and has {there}"));
         }
@@ -71,7 +71,7 @@ async fn counters<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
         let count: i64 = row.try_get(1)?;
         check.problem(
             format!("sessions {}", row.try_get::<String>(0)?),
-            format!("is not there, but {count} messages are"),
+            format!("does not exist, but has {count} messages"),
         );
     }
     let coming = transaction
@@ -81,13 +81,13 @@ async fn counters<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
         let count: i64 = row.try_get(1)?;
         check.note(
             format!("sessions {}", row.try_get::<String>(0)?),
-            format!("is half imported, with {count} messages"),
+            format!("is partly imported, with {count} messages"),
         );
     }
     Ok(check)
 }
 
-/// Whether each session has the place that its parents say, and the times that its messages say.
+/// Checks that each session's places follow from its parents, and its times from its messages.
 async fn relations<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
     let mut check = Check::new("relations", "sessions");
     let rows = transaction
@@ -129,13 +129,13 @@ async fn relations<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
             is_wrong |= activity.get(&root).copied() != Some(row.try_get(8)?);
         }
         if is_wrong {
-            check.problem(format!("hx_session {session}"), "tells another place or time than the sessions do");
+            check.problem(format!("hx_session {session}"), "does not match the place or times of its session");
         }
     }
     Ok(check)
 }
 
-/// Whether every message can be found.
+/// Checks that every message can be found by search.
 async fn indexes<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
     let mut check = Check::new("indexes", "messages");
     let counted = transaction.one("SELECT count(*) FROM messages", values![]).await?;
@@ -148,7 +148,8 @@ async fn indexes<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
         )
         .await?;
     for row in &missing {
-        let what = if row.try_get(1)? { "is listed in a form that it has not" } else { "is in no index" };
+        let what =
+            if row.try_get(1)? { "is indexed in a form that does not match its words" } else { "is in no index" };
         check.problem(format!("messages {}", row.try_get::<i64>(0)?), what);
     }
     let gone = transaction
@@ -158,7 +159,7 @@ async fn indexes<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
         )
         .await?;
     for row in &gone {
-        check.problem(format!("hx_search {}", row.try_get::<i64>(0)?), "is of a message that is not there");
+        check.problem(format!("hx_search {}", row.try_get::<i64>(0)?), "belongs to a message that does not exist");
     }
     let undone = transaction
         .rows(
@@ -170,14 +171,17 @@ async fn indexes<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
         check.problem(format!("messages {}", row.try_get::<i64>(0)?), "was undone, but is in an index");
     }
     for word in missing_words(transaction).await? {
-        check.problem(format!("hx_term {word}"), "is missing: messages with this word are not found by a piece of it");
+        check.problem(
+            format!("hx_term {word}"),
+            "is missing: searches for a part of this word do not find its messages",
+        );
     }
     Ok(check)
 }
 
-/// The words of listed messages that the vocabulary lacks.
+/// Returns the words of listed messages that the vocabulary lacks.
 async fn missing_words<T: Sql>(transaction: &T) -> Result<BTreeSet<String>, T::Failure> {
-    /// How many messages are read at once.
+    /// Number of messages read at once.
     const PAGE: i64 = 200;
     let sql = format!(
         "SELECT {} FROM messages WHERE id > $1 AND EXISTS (SELECT 1 FROM hx_search w WHERE w.message_id = messages.id AND w.form <> 2) \

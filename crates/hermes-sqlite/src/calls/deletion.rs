@@ -1,12 +1,12 @@
-//! Deleting conversations and their delegates, however large, without holding the lock for long.
+//! Deletes conversations of any size and their delegates, without holding the write lock for long.
 //!
-//! The first step hides all that goes, frees its titles and cuts its branches loose: from then on it is deleted, and a
-//! request that is sent again answers so. The rows follow in steps, each a transaction of its own. If the process dies
-//! in between, the next upkeep of any process goes on.
+//! The first step hides all sessions to be deleted, frees their titles and detaches their branches. From then on they
+//! count as deleted, and a repeated request gets that answer. The rows are removed in steps, each a transaction of its
+//! own. If the process dies in between, the next upkeep of any process continues.
 
 use crate::calls::hidden::{self, GOES, Hidden};
 use crate::calls::row::time;
-use crate::calls::{handoffs, lineage, pins_and_tags, topics, trash};
+use crate::calls::{archive, handoffs, lineage, pins_and_tags, topics, trash};
 use crate::care::refresh;
 use crate::care::stale::{Stale, place_bit};
 use crate::error::Failure;
@@ -19,25 +19,25 @@ use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{DeleteExtent, Deleted, Lineage, Request, SessionId, StoreError, Timestamp, change};
 use rusqlite::{OptionalExtension as _, params};
 
-/// How many messages go in one statement, at most: the more, the fewer pieces of the indexes are put on disk and merged again. Taking one out
-/// of the agent's indexes may take a millisecond or two.
+/// Returns the maximum number of messages that one statement deletes. Larger batches write and merge fewer index
+/// segments. Removing a message from the agent's indexes may take one or two milliseconds.
 fn most(database: &Database) -> u32 {
     if database.layout().is_compact() { 96 } else { 8 }
 }
 
-/// After so many bytes no more do: a statement can't be broken off.
+/// Size in bytes at which a batch is full: a running statement can't be interrupted.
 const BYTES: i64 = 96 * 1024;
-/// The number of messages in a batch from which on more batches are likely to follow.
+/// Batch size from which on more batches are likely to follow.
 const LARGE_BATCH: usize = 32;
 
-/// About how large the text of a message `m` is, without reading it.
+/// SQL for the approximate size of the text of a message `m`, without reading it.
 const SIZE: &str = "coalesce(octet_length(m.content), 0) + coalesce(octet_length(m.tool_calls), 0)";
 
 fn id_and_size(row: &rusqlite::Row<'_>) -> Result<(i64, i64), rusqlite::Error> {
     Ok((row.get(0)?, row.get(1)?))
 }
 
-/// The first of these messages that go in one statement.
+/// Returns the first of these messages, as many as one statement deletes.
 fn batch(rows: impl Iterator<Item = Result<(i64, i64), rusqlite::Error>>) -> Result<Vec<i64>, Failure> {
     let (mut messages, mut bytes) = (Vec::new(), 0);
     for row in rows {
@@ -51,7 +51,8 @@ fn batch(rows: impl Iterator<Item = Result<(i64, i64), rusqlite::Error>>) -> Res
     Ok(messages)
 }
 
-/// Deletes what goes with a session, and as much of its rows as a step takes; whether no more are left.
+/// Deletes a session with everything in `extent`, and as many of its rows as one step can. Returns whether no rows are
+/// left.
 pub(crate) fn begin(
     database: &Database,
     id: &SessionId,
@@ -62,7 +63,7 @@ pub(crate) fn begin(
     go(database, id, extent, &change::delete(id, extent), request, goes)
 }
 
-/// Does the same, and keeps what goes in the trash.
+/// Deletes a session's conversation like [`begin`], but keeps it in the trash.
 pub(crate) fn begin_in_trash(
     database: &Database,
     id: &SessionId,
@@ -79,7 +80,7 @@ pub(crate) fn begin_in_trash(
     go(database, id, DeleteExtent::Chain, &change::trash_chain(id), request, goes)
 }
 
-/// Makes what goes with a session vanish as `goes` does, and takes away as much of its rows as a step takes.
+/// Hides sessions as `goes` does, and removes as many of their rows as one step can.
 fn go(
     database: &Database,
     id: &SessionId,
@@ -103,7 +104,7 @@ fn go(
     Ok((deleted, is_over))
 }
 
-/// Takes away some of what was deleted before; whether no more is left.
+/// Removes some rows of sessions that were deleted before. Returns whether none are left.
 pub(crate) fn step(database: &Database) -> Result<bool, Failure> {
     if hidden::doomed(database)?.is_none() {
         return Ok(true);
@@ -114,12 +115,14 @@ pub(crate) fn step(database: &Database) -> Result<bool, Failure> {
     Ok(is_over)
 }
 
-/// Takes away some of what is left of a hidden session, so that another one can have its id; whether there is nothing in the way.
+/// Removes some remaining rows of a hidden session, so that a new session can have its id. Returns whether the id is
+/// free.
 pub(crate) fn clear(database: &Database, id: &SessionId, budget: &mut Budget) -> Result<bool, Failure> {
     if hidden::is_hidden(database, id)? { Remover::new(database)?.one(id, budget) } else { Ok(true) }
 }
 
-/// Deletes the first of these conversations that may still go, as many as a step takes; whether no rows of them are left.
+/// Deletes the first of these conversations that still fall under the policy, as many as one step can. Returns whether
+/// no rows of them are left.
 pub(crate) fn prune(
     database: &Database,
     conversations: &[SessionId],
@@ -152,13 +155,13 @@ pub(crate) fn prune(
     Ok((pruned, is_over))
 }
 
-/// What becomes of a conversation that was to be pruned when it was looked at last.
+/// The decision on a conversation that was selected for pruning.
 enum Fate {
-    /// It is not there any more.
+    /// It no longer exists.
     Gone,
-    /// Something happened in it, it is pinned, or it is part of another one now.
+    /// It was active since, is pinned, or has become part of another conversation.
     Stays,
-    /// These sessions go, of the conversation that starts with `root`.
+    /// These sessions are deleted; they belong to the conversation that starts with `root`.
     Goes { members: Vec<SessionId>, root: SessionId },
 }
 
@@ -183,7 +186,7 @@ fn fate(database: &Database, id: &SessionId, policy: &RetentionPolicy, now: Time
                 Ok((crate::calls::row::text(row, 0)?, times, row.get::<_, Stale>(4)?))
             })
             .optional()?;
-        // A member that can't be read may be active.
+        // A member whose times can't be read may be active.
         let Some((source, (Some(_), Some(_), Some(mut last_active)), stale)) = found else { return Ok(Fate::Stays) };
         if stale.preview {
             // A foreign writer may have moved the start or the messages in either direction.
@@ -200,7 +203,7 @@ fn fate(database: &Database, id: &SessionId, policy: &RetentionPolicy, now: Time
     Ok(Fate::Goes { members, root })
 }
 
-/// Whether a session has neither a message nor a title.
+/// Returns whether a session has neither a message nor a title.
 fn is_ghost(database: &Database, id: &SessionId) -> Result<bool, Failure> {
     Ok(!database
         .prepare_cached(
@@ -209,7 +212,7 @@ fn is_ghost(database: &Database, id: &SessionId) -> Result<bool, Failure> {
         .exists(params![id.as_str()])?)
 }
 
-/// Makes sessions vanish: nobody finds them any more, and what they held is free.
+/// Hides sessions from all reads and frees their titles, request keys, topics, handoffs, pins and tags.
 fn doom(database: &Database, members: &[SessionId], why: Hidden) -> Result<Deleted, Failure> {
     let run = |sql: &str, id: &SessionId| database.prepare_cached(sql)?.execute(params![id.as_str()]);
     let mut messages = 0_i64;
@@ -218,16 +221,19 @@ fn doom(database: &Database, members: &[SessionId], why: Hidden) -> Result<Delet
             .prepare_cached("SELECT count(*) FROM messages WHERE session_id = ?")?
             .query_row(params![member.as_str()], |row| row.get::<_, i64>(0))?;
         hidden::hide(database, member, why)?;
-        // First our row: a parent that goes would make the places of the whole conversation stale, and the rest of it keeps its place.
+        // Our row is deleted first: clearing the parent would make the places of the whole conversation stale, and
+        // those of the remaining members do not change.
         run("DELETE FROM hx_session WHERE session_id = ?", member)?;
         run("UPDATE sessions SET title = NULL, parent_session_id = NULL WHERE id = ?", member)?;
         run("DELETE FROM hx_request WHERE session_id = ?", member)?;
         topics::unbind(database, member)?;
         handoffs::forget(database, member)?;
         pins_and_tags::forget(database, member)?;
+        archive::forget(database, member)?;
     }
     for member in members {
-        // What is left below is a conversation of its own. It stays, without a parent; the trigger records its place as stale.
+        // A session below is a conversation of its own. It stays, without a parent; the trigger records its place as
+        // stale.
         run("UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?", member)?;
         run(
             concat!(
@@ -241,26 +247,26 @@ fn doom(database: &Database, members: &[SessionId], why: Hidden) -> Result<Delet
     Ok(Deleted { sessions: members.len() as u64, messages: u64::try_from(messages).unwrap_or(0) })
 }
 
-/// Recomputes what the step has made stale until `budget` is spent. Upkeep does the rest.
+/// Recomputes derived data that the step has made stale, until `budget` is spent. Upkeep does the rest.
 pub(crate) fn settle(database: &Database, budget: &Budget) -> Result<(), Failure> {
     while refresh::step(database).map_err(indexes::elsewhere)? > 0 && !budget.is_spent() {}
     Ok(())
 }
 
-/// Takes away the rows of hidden sessions.
+/// Removes the rows of hidden sessions.
 struct Remover<'a> {
     database: &'a Database,
-    /// What removes the rows of other tables that would hold a session back.
+    /// Statements that delete rows of other tables whose foreign key would block deleting a session.
     before: Vec<String>,
-    /// What keeps messages that go to the trash, if any do.
+    /// Statement that copies messages to the trash; `None` if no session goes there.
     keeping: Option<String>,
-    /// What keeps the rows of other tables that go there with a session.
+    /// Statements that copy rows of other tables that go to the trash with a session.
     keeping_linked: Vec<String>,
 }
 
 impl<'a> Remover<'a> {
     fn new(database: &'a Database) -> Result<Self, Failure> {
-        // The first tables of the agent's chat topics refer to a session without saying what becomes of the row when it goes.
+        // The first version of the agent's topic tables refers to a session without an ON DELETE action.
         let mut referring = database.prepare_cached(
             "SELECT t.name, f.\"from\" FROM sqlite_schema t JOIN pragma_foreign_key_list(t.name) f \
              WHERE t.type = 'table' AND f.\"table\" = 'sessions' AND f.on_delete IN ('NO ACTION', 'RESTRICT') \
@@ -275,7 +281,7 @@ impl<'a> Remover<'a> {
         Ok(Self { database, before, keeping, keeping_linked })
     }
 
-    /// Removes doomed sessions; whether all are gone. Their messages go first, of many sessions at once.
+    /// Removes doomed sessions. Returns whether all are gone. Messages go first, those of many sessions per statement.
     fn all(&self, budget: &mut Budget) -> Result<bool, Failure> {
         let database = self.database;
         let mut some = database.prepare_cached(&format!(
@@ -295,7 +301,7 @@ impl<'a> Remover<'a> {
         Ok(true)
     }
 
-    /// Removes the messages of a session, then the session; whether it is gone.
+    /// Removes the messages of a session, then the session. Returns whether it is gone.
     fn one(&self, id: &SessionId, budget: &mut Budget) -> Result<bool, Failure> {
         let mut some = self
             .database
@@ -308,7 +314,8 @@ impl<'a> Remover<'a> {
         Ok(true)
     }
 
-    /// Removes the messages that `next` gives, until it gives none; whether it came to that.
+    /// Removes the messages that `next` returns, until it returns none or the budget is spent. Returns `true` if none
+    /// are left.
     fn messages(
         &self,
         budget: &mut Budget,
@@ -346,9 +353,9 @@ impl<'a> Remover<'a> {
         for sql in self.keeping_linked.iter().chain(&self.before) {
             run(sql)?;
         }
-        // The agent may have made a child since.
+        // The agent may have created a child meanwhile.
         run("UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?")?;
-        // The trigger forgets the keys of a session that goes; that of the deletion itself lives on.
+        // The trigger removes the request keys of a deleted session; the key of the deletion itself has to stay.
         run("UPDATE hx_request SET session_id = '' WHERE session_id = ?")?;
         run("DELETE FROM sessions WHERE id = ?")?;
         run("UPDATE hx_request SET session_id = ? WHERE session_id = ''")?;

@@ -1,7 +1,9 @@
 //! Columns that newer agents added to `sessions` and `messages`: read by name, and added where an import needs them.
 
+use crate::calls::archive;
 use crate::error::Failure;
 use crate::open::foreign::quoted;
+use crate::open::shape::Shape;
 use crate::write::database::Database;
 use hermes_session::extra::{Table, column_of};
 use hermes_session::import::ImportPiece;
@@ -11,20 +13,21 @@ use rusqlite::Connection;
 use rusqlite::types::{Value, ValueRef};
 use std::collections::BTreeSet;
 
-/// The columns of both tables that are not modelled, and the lists by which rows are read with them.
+/// The columns of both tables that are not modelled, and the column lists by which rows are read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Extras {
     sessions: Vec<Column>,
     messages: Vec<Column>,
     /// The columns of a message: those of [`columns::MESSAGE`], `active`, `compacted`, then the others.
     message_list: String,
-    /// The columns of a session behind those of [`columns::SESSION`] and the relation: `archived`, then the others. From the alias `s`.
+    /// The columns of a session after those of [`columns::SESSION`] and the relation: whether it is archived, then the
+    /// others. From the alias `s`.
     session_list: String,
     has_states: bool,
     has_archived: bool,
 }
 
-/// A column, and what a row holds in it that does not say otherwise.
+/// A column and its default value.
 #[derive(Debug, Clone, PartialEq)]
 struct Column {
     name: String,
@@ -36,7 +39,7 @@ const STATE: [&str; 2] = ["active", "compacted"];
 const ARCHIVED: &str = "archived";
 
 impl Extras {
-    /// Looks at the tables of an open file.
+    /// Reads the columns of both tables of an open file.
     pub(crate) fn of(connection: &Connection) -> Result<Self, rusqlite::Error> {
         let names = |list: &str| -> BTreeSet<String> {
             list.split(", ").map(|column| column.trim().trim_start_matches("s.").to_owned()).collect()
@@ -61,7 +64,7 @@ impl Extras {
             if compacted { "compacted" } else { "0" }
         );
         messages.iter().for_each(|column| message_list.push_str(&format!(", {}", quoted(&column.name))));
-        let mut session_list = if has_archived { "s.archived" } else { "0" }.to_owned();
+        let mut session_list = Shape::of(connection)?.is_archived("s");
         sessions.iter().for_each(|column| session_list.push_str(&format!(", s.{}", quoted(&column.name))));
         Ok(Self { sessions, messages, message_list, session_list, has_states: active && compacted, has_archived })
     }
@@ -84,7 +87,7 @@ impl Extras {
         message.state = MessageState::from_columns(active, compacted);
         message.extra = values(row, start + 2, Table::Messages, &self.messages)?;
         if message.state.is_active() && compacted.is_some_and(|compacted| compacted != 0) {
-            // A rewind that was taken back may leave this; the state alone does not say it.
+            // A rewind that was undone may leave this combination, which `state` can't express.
             message.extra.set(Table::Messages, STATE[1], Scalar::Integer(compacted.unwrap_or(0)));
         }
         Ok(message)
@@ -97,12 +100,12 @@ impl Extras {
         start: usize,
         mut session: Session,
     ) -> Result<Session, rusqlite::Error> {
-        session.archived = row.get_ref(start)?.as_i64_or_null().unwrap_or(None).is_some_and(|archived| archived != 0);
+        session.archived = row.get(start)?;
         session.extra = values(row, start + 1, Table::Sessions, &self.sessions)?;
         Ok(session)
     }
 
-    /// Returns the columns of a message's row that hold something other than their default, without those that are missing here.
+    /// Returns the columns of a message's row whose value is not their default, without columns that this file lacks.
     pub(crate) fn columns_of_message(&self, message: &Message) -> Vec<(String, Value)> {
         let mut columns = self.kept(&self.messages, &message.extra);
         if self.has_states {
@@ -120,7 +123,7 @@ impl Extras {
         columns
     }
 
-    /// Returns the same of a session's row.
+    /// Returns the columns of a session's row whose value is not their default, without columns that this file lacks.
     pub(crate) fn columns_of_session(&self, session: &Session) -> Vec<(String, Value)> {
         let mut columns = self.kept(&self.sessions, &session.extra);
         if self.has_archived && session.archived {
@@ -134,7 +137,8 @@ impl Extras {
         extra.iter().filter(|(name, _)| is_there(name)).map(|(name, held)| (name.to_owned(), value(held))).collect()
     }
 
-    fn has(&self, table: Table, name: &str) -> bool {
+    /// Returns whether this file has a column of newer agents.
+    pub(crate) fn has(&self, table: Table, name: &str) -> bool {
         let (columns, modelled) = match table {
             Table::Sessions => (&self.sessions, name == ARCHIVED && self.has_archived),
             Table::Messages => (&self.messages, STATE.contains(&name) && self.has_states),
@@ -143,7 +147,7 @@ impl Extras {
     }
 }
 
-/// Returns those of these columns that rows of this file can't hold: no release of the agent has them, and neither has the file.
+/// Returns those of these columns that this file can't store: neither the file nor any release of the agent has them.
 pub(crate) fn lacking(database: &Database, asked: &[(Table, String)]) -> Vec<(Table, String)> {
     let extras = database.extras();
     let is_lacking = |(table, name): &&(Table, String)| !extras.has(*table, name) && column_of(*table, name).is_none();
@@ -183,6 +187,7 @@ pub(crate) fn make_room(database: &Database, pieces: &[ImportPiece]) -> Result<V
     }
     if !added.is_empty() {
         database.refresh()?;
+        archive::settle(database)?;
     }
     Ok(added)
 }
@@ -197,7 +202,8 @@ fn columns_of(connection: &Connection, table: Table) -> Result<Vec<Column>, rusq
         let (name, default) = row?;
         let default = match default {
             None => Scalar::Null,
-            // A default is SQL of the schema's own. One that can't be computed by itself is never left out.
+            // A default is an SQL expression of the schema. If it can't be evaluated by itself, NULL stands for it, and
+            // other values are never left out.
             Some(sql) => connection
                 .query_row(&format!("SELECT ({sql})"), [], |row| Ok(scalar(row.get_ref(0)?)))
                 .unwrap_or(Scalar::Null),
@@ -220,7 +226,7 @@ fn values(row: &rusqlite::Row<'_>, start: usize, table: Table, columns: &[Column
     Ok(extra)
 }
 
-fn scalar(value: ValueRef<'_>) -> Scalar {
+pub(crate) fn scalar(value: ValueRef<'_>) -> Scalar {
     match value {
         ValueRef::Null => Scalar::Null,
         ValueRef::Integer(number) => Scalar::Integer(number),
@@ -232,7 +238,7 @@ fn scalar(value: ValueRef<'_>) -> Scalar {
     }
 }
 
-fn value(scalar: &Scalar) -> Value {
+pub(crate) fn value(scalar: &Scalar) -> Value {
     match scalar {
         Scalar::Null => Value::Null,
         Scalar::Integer(number) => Value::Integer(*number),

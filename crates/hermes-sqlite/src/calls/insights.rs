@@ -1,4 +1,5 @@
-//! How an agent was used: sessions of a span, and of their messages who said them and which tools they call. Messages are looked at one by one.
+//! Usage of an agent: the sessions of a time span, and for their messages the roles and the tools they call. Messages
+//! are read one by one.
 
 use crate::calls::lineage;
 use crate::calls::row::{Row, text, time};
@@ -13,16 +14,16 @@ use rusqlite::types::{Value, ValueRef};
 use rusqlite::{params, params_from_iter};
 use std::collections::HashSet;
 
-/// Behind the columns of the usage.
+/// First column after those of the usage.
 const FACTS: usize = 14;
-/// Behind the columns of a message.
+/// Column after those of a message.
 const COMPACTED: usize = 15;
 
 pub(crate) fn insights(database: &Database, request: &InsightsRequest) -> Result<Insights, Failure> {
     let never = request.exclude_sources.len();
     let mut statement = match database.prepare_cached(&sessions("INDEXED BY hx_sessions_card", never)) {
         Ok(statement) => statement,
-        // Somebody dropped the index: slower, and right.
+        // A foreign writer dropped the index: the answer is the same, but slower.
         Err(_) => database.prepare_cached(&sessions("", never))?,
     };
     let mut sessions = Vec::new();
@@ -44,7 +45,7 @@ pub(crate) fn insights(database: &Database, request: &InsightsRequest) -> Result
     Ok(gathering.finish())
 }
 
-/// What the sessions of the span carry on, as far back as it goes.
+/// Returns the sessions that those of the span continue, back to the first one.
 fn chains(database: &Database, sessions: &[SessionFacts]) -> Result<Chains, Failure> {
     let mut statement = database.prepare_cached(
         "SELECT s.id, s.parent_session_id, h.relation, s.started_at \
@@ -64,7 +65,8 @@ fn chains(database: &Database, sessions: &[SessionFacts]) -> Result<Chains, Fail
     Ok(chains)
 }
 
-/// The messages that the agent wrote down again when it compressed a context: in these chains, and within a session.
+/// Returns the messages that the agent stored again when it compressed a context: along these chains, and within a
+/// session.
 fn repeated(
     database: &Database,
     sessions: &[SessionFacts],
@@ -73,8 +75,8 @@ fn repeated(
     if let Some(compacted) = database.shape().was_compacted() {
         let sql = format!("SELECT 1 FROM messages WHERE session_id = ? AND {compacted} LIMIT 1");
         let mut statement = database.prepare_cached(&sql)?;
-        let told: HashSet<SessionId> = chains.iter().flatten().cloned().collect();
-        for facts in sessions.iter().filter(|facts| !told.contains(&facts.id)) {
+        let counted: HashSet<SessionId> = chains.iter().flatten().cloned().collect();
+        for facts in sessions.iter().filter(|facts| !counted.contains(&facts.id)) {
             if statement.exists(params![facts.id.as_str()])? {
                 chains.push(vec![facts.id.clone()]);
             }
@@ -92,7 +94,7 @@ fn repeated(
     Ok(repeated)
 }
 
-/// What was said in a session, one trace after another, and how much of it was compacted away. Ids are sorted, not texts.
+/// Returns a trace of each message of a session, and how many of them were compacted away. Ids are sorted, not texts.
 fn traces(database: &Database, id: &SessionId) -> Result<(Vec<Trace>, usize), Failure> {
     let shape = database.shape();
     let mut statement = database.prepare_cached(&format!(
@@ -110,7 +112,8 @@ fn traces(database: &Database, id: &SessionId) -> Result<(Vec<Trace>, usize), Fa
     Ok((said, compacted))
 }
 
-/// A row for each session of the span. `card` names the index that has its columns, or nothing; so many sources are left out.
+/// Returns the statement for the sessions of the span. `card` names the covering index, or is empty; `never` is the
+/// number of excluded sources.
 fn sessions(card: &str, never: usize) -> String {
     let never = vec!["?"; never].join(", ");
     format!(
@@ -122,7 +125,7 @@ fn sessions(card: &str, never: usize) -> String {
     )
 }
 
-/// What a row tells, all but its messages; nothing if nobody can tell when it started.
+/// Reads the facts of a row, without its messages; `None` if its start can't be read.
 fn facts(database: &Database, row: &rusqlite::Row<'_>) -> Result<Option<SessionFacts>, Failure> {
     let id = |index: usize| -> Result<SessionId, Failure> {
         Ok(SessionId::from_stored(text(row, FACTS + index)?.unwrap_or_default()))
@@ -152,7 +155,7 @@ fn facts(database: &Database, row: &rusqlite::Row<'_>) -> Result<Option<SessionF
     }))
 }
 
-/// Counts what was said in a session. Texts that do not count are not read.
+/// Counts the messages of a session. Texts that do not count are not read.
 fn messages(
     database: &Database,
     facts: &mut SessionFacts,

@@ -1,8 +1,8 @@
-//! Lineages: reading them, carrying a session on, branching from it.
+//! Lineages: reading them, continuing a session, branching from it.
 
 use crate::calls::hidden::seen;
 use crate::calls::row::{existing, require, session, time};
-use crate::calls::{messages, sessions, titles};
+use crate::calls::{archive, messages, sessions, titles};
 use crate::error::Failure;
 use crate::write::database::Database;
 use crate::write::requests::once;
@@ -16,7 +16,7 @@ use rusqlite::params;
 
 pub(crate) fn read(database: &Database, id: &SessionId) -> Result<Lineage, Failure> {
     require(database, id)?;
-    // UNION, not UNION ALL: a cycle that a foreign writer left ends here.
+    // UNION, not UNION ALL, so that the walk ends even if a foreign writer left a cycle.
     let mut statement = database.prepare_cached(concat!(
         "WITH RECURSIVE family(id) AS (
              SELECT ?1
@@ -35,7 +35,7 @@ pub(crate) fn read(database: &Database, id: &SessionId) -> Result<Lineage, Failu
     Ok(Lineage::new(links))
 }
 
-/// The place of a session: its id, its parent, its relation and its start.
+/// Reads the link of a session: its id, its parent, its relation and its start.
 pub(crate) fn link(row: &rusqlite::Row<'_>) -> Result<Option<Link>, rusqlite::Error> {
     let parent = row.get::<_, Option<String>>(1)?.map(SessionId::from_stored);
     let stamped = row.get::<_, Option<String>>(2)?.and_then(|text| Relation::from_stored(&text));
@@ -66,6 +66,9 @@ pub(crate) fn split(
         ])?;
         let started_at = request.at.max(ended_at);
         sessions::insert(database, &child_of(&parent, child, Relation::Continuation, started_at), started_at)?;
+        if parent.archived {
+            archive::mark(database, &child.id, true)?;
+        }
         if !transcript.is_empty() {
             messages::add(database, &child.id, transcript, request.at)?;
         }
@@ -97,7 +100,7 @@ pub(crate) fn branch(
     })
 }
 
-/// Gives the child the title it asks for, or the next in its parent's lineage.
+/// Sets the title that the child asks for, or the next free one in its parent's lineage. Returns it.
 fn entitle(database: &Database, parent: &Session, child: &NewChild) -> Result<Option<Title>, Failure> {
     let title = match (&child.title, &parent.title) {
         (Some(title), _) => Some(title.clone()),

@@ -1,5 +1,6 @@
 //! Lists and counts.
 
+use crate::calls::hidden::seen;
 use crate::calls::pins_and_tags;
 use crate::calls::row::{Row, time};
 use crate::care::fresh::Decides;
@@ -8,9 +9,10 @@ use crate::care::{fresh, refresh};
 use crate::error::Failure;
 use crate::open::shape::Shape;
 use crate::write::database::Database;
+use hermes_session::extra::Table;
 use hermes_session::{
-    Counts, ListCursor, ListRequest, Listing, Order, PageRequest, SessionFilter, SessionId, SessionSummary, Source,
-    Timestamp, Unreadable, View,
+    Archived, Counts, ListCursor, ListRequest, Listing, Order, PageRequest, SessionFilter, SessionId, SessionSummary,
+    Source, Timestamp, Unreadable, View,
 };
 use hermes_sql::{columns, decode, scope};
 use rusqlite::types::Value;
@@ -26,6 +28,7 @@ pub(crate) fn list(database: &Database, request: &ListRequest) -> Result<(Listin
 }
 
 fn rows(database: &Database, request: &ListRequest) -> Result<Listing, Failure> {
+    refuse_unrecorded(database, &request.filter)?;
     let mut listing = Listing::default();
     if request.after.is_none() && request.page.offset() == 0 && request.page.limit() > 0 {
         listing.unreadable = nameless(database)?;
@@ -39,6 +42,18 @@ fn rows(database: &Database, request: &ListRequest) -> Result<Listing, Failure> 
         Order::Messages | Order::Cost => by_size(database, request, &mut listing)?,
     }
     Ok(listing)
+}
+
+/// Fails if the filter asks for a column that the file lacks, or of which no session has a value.
+fn refuse_unrecorded(database: &Database, filter: &SessionFilter) -> Result<(), Failure> {
+    for asked in &filter.recorded {
+        let column = asked.field.column();
+        let sql = format!("SELECT 1 FROM sessions s WHERE s.\"{column}\" IS NOT NULL AND {}", seen!());
+        if !database.extras().has(Table::Sessions, column) || !database.prepare_cached(&sql)?.exists([])? {
+            return Err(asked.field.not_recorded().into());
+        }
+    }
+    Ok(())
 }
 
 /// The rows that [`in_order`] took of a list.
@@ -106,7 +121,7 @@ fn in_order(
     Ok(taken)
 }
 
-/// The page in an order that no index has: looks at every row, keeps what it is placed by, then reads the rows of the page.
+/// Adds the page in an order that no index has: reads every row, keeps its sort key, then reads the rows of the page.
 fn by_size(database: &Database, request: &ListRequest, listing: &mut Listing) -> Result<(), Failure> {
     let every = ListRequest { order: Order::Id, after: None, ..request.clone() };
     let mut places = Vec::new();
@@ -120,7 +135,7 @@ fn by_size(database: &Database, request: &ListRequest, listing: &mut Listing) ->
                 count_messages(database, request.view, &mut summary, &place.id)?;
                 places.push((request.order.key(&summary), place.id));
             }
-            // It has no place, so that it is told first.
+            // An unreadable row has no place in the order, so it is reported on the first page.
             Err(unreadable) if request.after.is_none() && request.page.offset() == 0 => {
                 listing.unreadable.push(unreadable);
             }
@@ -150,14 +165,14 @@ fn by_size(database: &Database, request: &ListRequest, listing: &mut Listing) ->
     Ok(())
 }
 
-/// Which of the rows that a request asks for.
+/// Selects some of the rows that a request matches.
 #[derive(Clone, Copy)]
 enum Bounds<'a> {
-    /// Those of its page.
+    /// The rows of its page.
     Page,
-    /// All.
+    /// All rows.
     All,
-    /// The one that starts with this session.
+    /// The row that starts with this session.
     One(&'a SessionId),
 }
 
@@ -171,7 +186,7 @@ fn walk(
     let (sql, values) = page(request, bounds, database.shape(), "INDEXED BY hx_sessions_card");
     let mut statement = match database.prepare_cached(&sql) {
         Ok(statement) => statement,
-        // Somebody dropped the index: slower, and right.
+        // A foreign writer dropped the index: the answer is the same, but slower.
         Err(_) => database.prepare_cached(&page(request, bounds, database.shape(), "").0)?,
     };
     let mut rows = statement.query(params_from_iter(values))?;
@@ -180,7 +195,8 @@ fn walk(
         let first = SessionId::from_stored(first);
         let key = time(row, AFTER_SUMMARY + 2)?.map_or(0.0, Timestamp::seconds);
         let read = match decode::summary(&Row(row)) {
-            Ok(summary) => {
+            Ok(mut summary) => {
+                summary.is_archived = row.get(AFTER_SUMMARY + 3)?;
                 let summary = at_tip(database, request.view, summary, &first, stale)?;
                 if !request.filter.admits_tip(summary.model.as_deref(), summary.title.as_deref()) {
                     continue;
@@ -196,10 +212,12 @@ fn walk(
     Ok(())
 }
 
-/// Behind the columns of the summary: activity, preview, segments; then the first session, what is stale, the time of the order.
+/// First column after those of the summary: activity, preview, segments; then the first session, the stale bits, the
+/// time of the order, and whether the conversation is archived.
 const AFTER_SUMMARY: usize = 30;
 
-/// The statement of a page, or of other rows. `card` names the index that has all columns of a session that a list shows, or nothing.
+/// Returns the statement for a page, or for other rows. `card` names the index that covers all columns of a session
+/// that a list shows, or is empty.
 fn page(request: &ListRequest, bounds: Bounds<'_>, shape: Shape, card: &str) -> (String, Vec<Value>) {
     let (active, preview, segments, tip) = match request.view {
         View::Conversations => (
@@ -213,21 +231,23 @@ fn page(request: &ListRequest, bounds: Bounds<'_>, shape: Shape, card: &str) -> 
     let (key, direction, after) = match request.order {
         Order::Active | Order::PinnedFirst => (active, "DESC", "<"),
         Order::Started => ("h.started_at", "DESC", "<"),
-        // What no index has is put in order elsewhere.
+        // Rows in an order that no index has are sorted elsewhere.
         Order::Id | Order::Messages | Order::Cost => (active, "ASC", ">"),
     };
-    // The side table has the order; CROSS JOIN keeps it in front.
+    // The side table has the order; CROSS JOIN keeps it as the outer table.
     let tables = format!("hx_session h CROSS JOIN sessions r {card} ON r.id = h.session_id");
     let mut sql = format!(
-        "SELECT {}, {active}, {preview}, {segments}, h.session_id, h.dirty | coalesce(u.dirty, {}), {key} FROM {tables} \
+        "SELECT {}, {active}, {preview}, {segments}, h.session_id, h.dirty | coalesce(u.dirty, {}), {key}, {} FROM {tables} \
          LEFT JOIN sessions t {card} ON t.id = {tip} LEFT JOIN hx_session u ON u.session_id = {tip} WHERE 1",
         columns::SUMMARY,
-        place_bit!()
+        place_bit!(),
+        archived(shape, request.view)
     );
     let mut values = Vec::new();
     if request.view == View::Conversations {
-        _ = write!(sql, " AND h.root = h.session_id AND {}", shape.is_listed());
+        sql.push_str(" AND h.root = h.session_id");
     }
+    sql.push_str(&archived_condition(shape, request.view, request.filter.archived));
     condition(shape, &request.filter, active, &mut sql, &mut values);
     if let Some(cursor) = &request.after {
         if request.order == Order::Id {
@@ -254,7 +274,27 @@ fn page(request: &ListRequest, bounds: Bounds<'_>, shape: Shape, card: &str) -> 
     (sql, values)
 }
 
-/// Adds what a filter asks of the first session `r` and of the activity.
+/// Returns the expression that the conversation of a row is archived: that of its first session.
+fn archived(shape: Shape, view: View) -> String {
+    match (shape.archived || shape.archived_beside, view) {
+        (false, _) => "0".to_owned(),
+        (true, View::Conversations) => shape.is_archived("r"),
+        (true, View::Sessions) => {
+            format!("coalesce((SELECT {} FROM sessions f WHERE f.id = h.root), 0)", shape.is_archived("f"))
+        }
+    }
+}
+
+/// Returns the condition that a filter has on that, with an `AND` before it.
+fn archived_condition(shape: Shape, view: View, asked: Archived) -> String {
+    match [false, true].map(|is_archived| asked.admits(view, is_archived)) {
+        [true, false] => format!(" AND NOT {}", archived(shape, view)),
+        [false, true] => format!(" AND {}", archived(shape, view)),
+        [true, true] | [false, false] => String::new(),
+    }
+}
+
+/// Adds the conditions of a filter on the first session `r` and on the activity.
 fn condition(shape: Shape, filter: &SessionFilter, active: &str, sql: &mut String, values: &mut Vec<Value>) {
     let mut among = |sql: &mut String, not: &str, sources: &[Source]| {
         let places = vec!["?"; sources.len()].join(", ");
@@ -276,6 +316,17 @@ fn condition(shape: Shape, filter: &SessionFilter, active: &str, sql: &mut Strin
             _ = write!(sql, " AND {active} {comparison} ?");
             values.push(bound.seconds().into());
         }
+    }
+    for asked in &filter.recorded {
+        let column = format!("r.\"{}\"", asked.field.column());
+        match asked.prefix() {
+            None => _ = write!(sql, " AND {column} = ?"),
+            Some(prefix) => {
+                _ = write!(sql, " AND (substr({column}, 1, {}) = ? OR {column} = ?)", prefix.chars().count());
+                values.push(text(&prefix));
+            }
+        }
+        values.push(text(&asked.value));
     }
     let mut bind = |value: &str| {
         values.push(text(value));
@@ -346,7 +397,7 @@ fn count_messages(
         },
         database.shape().in_transcript(),
     );
-    // total() and not sum(): a foreign writer may have left numbers that overflow.
+    // total() and not sum(): a foreign writer may have left numbers whose sum overflows.
     let count = |sql: &str| -> Result<i64, Failure> {
         Ok(database.prepare_cached(sql)?.query_row(params![first.as_str()], |row| row.get(0))?)
     };
@@ -384,7 +435,7 @@ fn with_usage(database: &Database, mut summary: SessionSummary, first: &SessionI
     Ok(summary)
 }
 
-/// Rows that a foreign writer left without an id: they can be neither read nor opened, only told of.
+/// Returns rows that a foreign writer left without an id. They can only be reported, neither read nor opened.
 fn nameless(database: &Database) -> Result<Vec<Unreadable>, Failure> {
     let mut statement = database.prepare_cached("SELECT rowid FROM sessions WHERE id IS NULL LIMIT 100")?;
     let rows = statement.query_map([], |row| row.get::<_, i64>(0))?;
@@ -401,6 +452,7 @@ pub(crate) fn counts(database: &Database, filter: &SessionFilter) -> Result<Coun
 }
 
 fn count(database: &Database, filter: &SessionFilter) -> Result<Counts, Failure> {
+    refuse_unrecorded(database, filter)?;
     if filter.asks_of_tip() {
         return counts_of_rows(database, filter);
     }
@@ -412,7 +464,8 @@ fn count(database: &Database, filter: &SessionFilter) -> Result<Counts, Failure>
         Ok(u64::try_from(number).unwrap_or(0))
     };
     const JOINED: &str = "FROM hx_session h JOIN sessions r ON r.id = h.session_id";
-    let sessions = format!("{JOINED} WHERE 1");
+    let of = |view| archived_condition(database.shape(), view, filter.archived);
+    let sessions = format!("{JOINED} WHERE 1{}", of(View::Sessions));
     let messages = if *filter == SessionFilter::default() {
         const HIDDEN: &str = "SELECT count(*) FROM messages WHERE session_id IN (SELECT session_id FROM hx_hidden)";
         count(&format!("SELECT (SELECT count(*) FROM messages) - ({HIDDEN})"), "", "")?
@@ -425,10 +478,7 @@ fn count(database: &Database, filter: &SessionFilter) -> Result<Counts, Failure>
     };
     Ok(Counts {
         conversations: count(
-            &format!(
-                "SELECT count(*) {JOINED} LEFT JOIN sessions t ON t.id = h.tip WHERE h.root = h.session_id AND {}",
-                database.shape().is_listed()
-            ),
+            &format!("SELECT count(*) {JOINED} WHERE h.root = h.session_id{}", of(View::Conversations)),
             "h.active",
             "",
         )?,
@@ -437,7 +487,7 @@ fn count(database: &Database, filter: &SessionFilter) -> Result<Counts, Failure>
     })
 }
 
-/// The counts of what can only be told row by row.
+/// Counts row by row, for a filter that depends on the tip of a conversation.
 fn counts_of_rows(database: &Database, filter: &SessionFilter) -> Result<Counts, Failure> {
     let mut counts = Counts::default();
     let request = |view| ListRequest { view, order: Order::Id, filter: filter.clone(), ..ListRequest::default() };

@@ -1,6 +1,6 @@
-//! What is done now and then, and what the store says of itself.
+//! Upkeep, and the status of the store.
 
-use crate::calls::{deletion, trash};
+use crate::calls::{archive, deletion, trash};
 use crate::care::{optimize, refresh, vacuum};
 use crate::error::Failure;
 use crate::index::indexes;
@@ -10,20 +10,21 @@ use crate::write::database::Database;
 use hermes_session::{IndexHealth, StoreStatus};
 use std::path::Path;
 
-/// Opens the file once more in the way in which `database` has it open, for reading on a connection that has cached nothing.
+/// Opens the file once more in the same mode as `database`, for reading on a connection with an empty cache.
 pub(crate) fn open_again(database: &Database, path: &Path) -> Result<Database, Failure> {
     let is_read_only = database.is_readonly(rusqlite::MAIN_DB)?;
     if is_read_only { connection::open_read_only(path) } else { connection::open_reader(path) }
 }
 
-/// What the writer does by itself.
+/// The work that the writer does in the background.
 pub(crate) const BACKGROUND: Background = Background { step: upkeep, pressing };
 
-/// A short piece of what is outstanding; whether more is left.
+/// Does a short piece of outstanding work. Returns whether more is left.
 pub(crate) fn upkeep(database: &Database) -> Result<bool, Failure> {
     if schema::lacks_card(database)? {
         schema::add_card(database).map_err(indexes::elsewhere)?;
     }
+    archive::settle(database).map_err(indexes::elsewhere)?;
     Ok(!deletion::step(database)?
         || trash::sweep(database).map_err(indexes::elsewhere)?
         || refresh::step(database).map_err(indexes::elsewhere)? > 0
@@ -33,7 +34,8 @@ pub(crate) fn upkeep(database: &Database) -> Result<bool, Failure> {
         || vacuum::step(database).map_err(indexes::elsewhere)?)
 }
 
-/// The same for what should not wait for a pause between writes: what others left, and indexing. The rest is in nobody's way.
+/// Does a short piece of the work that should not wait for a pause between writes: recomputing rows that foreign
+/// writers made stale, and indexing. Returns whether more is left. Other upkeep blocks nobody.
 fn pressing(database: &Database) -> Result<bool, Failure> {
     Ok(refresh::step(database).map_err(indexes::elsewhere)? > 0 || indexes::fill(database)?)
 }

@@ -1,4 +1,4 @@
-//! The counters of a session, told anew from its messages.
+//! Recounts the messages and tool calls of a session.
 
 use crate::calls::row::{require, text};
 use crate::error::Failure;
@@ -6,16 +6,16 @@ use crate::write::database::Database;
 use hermes_session::{Json, MessageBody, Role, SessionId};
 use rusqlite::params;
 
-/// What a session should count, if it counts otherwise.
+/// Returns the right counters of a session; `None` if the stored ones are right.
 ///
-/// What a newer agent takes back it leaves in the table, and in the counter: there both numbers are right. Where a list of calls can't be
-/// read, nobody knows how many there are, and their counter is left as it is.
+/// A newer agent keeps rewound messages in the table, and counts them or not: both numbers are accepted. If a list of
+/// tool calls can't be parsed, their number is unknown and the stored counter stays.
 pub(crate) fn wrong(database: &Database, id: &SessionId) -> Result<Option<Counters>, Failure> {
     require(database, id)?;
     let mut statement = database.prepare_cached(
         "SELECT CAST(coalesce(message_count, 0) AS INTEGER), CAST(coalesce(tool_call_count, 0) AS INTEGER) FROM sessions WHERE id = ?",
     )?;
-    let told =
+    let stored =
         statement.query_row(params![id.as_str()], |row| Ok(Counters { messages: row.get(0)?, calls: row.get(1)? }))?;
     let (mut live, mut all, mut is_partial) = (Counters::default(), Counters::default(), false);
     let sql = format!("SELECT {}, tool_calls FROM messages WHERE session_id = ?", database.shape().in_transcript());
@@ -36,10 +36,10 @@ pub(crate) fn wrong(database: &Database, id: &SessionId) -> Result<Option<Counte
         all = Counters { messages: all.messages + 1, calls: all.calls + calls };
         live = Counters { messages: live.messages + is_live, calls: live.calls + calls * is_live };
     }
-    let right = |told: i64, live: i64, all: i64| if told == all { told } else { live };
-    let calls = if is_partial { told.calls } else { right(told.calls, live.calls, all.calls) };
-    let right = Counters { messages: right(told.messages, live.messages, all.messages), calls };
-    Ok((right != told).then_some(right))
+    let right = |stored: i64, live: i64, all: i64| if stored == all { stored } else { live };
+    let calls = if is_partial { stored.calls } else { right(stored.calls, live.calls, all.calls) };
+    let right = Counters { messages: right(stored.messages, live.messages, all.messages), calls };
+    Ok((right != stored).then_some(right))
 }
 
 /// How many messages and tool calls a session has.
@@ -49,7 +49,7 @@ pub(crate) struct Counters {
     calls: i64,
 }
 
-/// Counts a session anew; whether it had counted otherwise.
+/// Recounts a session. Returns whether its counters were wrong.
 pub(crate) fn recount(database: &Database, id: &SessionId) -> Result<bool, Failure> {
     let Some(right) = wrong(database, id)? else { return Ok(false) };
     database

@@ -1,4 +1,4 @@
-//! How much the file holds, and where its room goes. No text is read for it.
+//! How much the file holds, and how its space is used. No message text is read.
 
 use crate::calls::row::{Row, time};
 use crate::care::refresh;
@@ -10,13 +10,13 @@ use hermes_session::{Room, SessionId, SessionPart, Source, Statistics};
 use hermes_sql::{columns, decode};
 use std::path::Path;
 
-/// Behind the columns of the usage.
+/// First column after those of the usage.
 const FACTS: usize = 14;
 
 pub(crate) fn statistics(database: &Database) -> Result<Statistics, Failure> {
     let mut statement = match database.prepare(&sessions(database.shape(), "INDEXED BY hx_sessions_card")) {
         Ok(statement) => statement,
-        // Somebody dropped the index: slower, and right.
+        // A foreign writer dropped the index: the answer is the same, but slower.
         Err(_) => database.prepare(&sessions(database.shape(), ""))?,
     };
     let mut statistics = Statistics::default();
@@ -30,7 +30,7 @@ pub(crate) fn statistics(database: &Database) -> Result<Statistics, Failure> {
         let started_at = time(row, FACTS + 2)?;
         let last_active = match row.get::<_, Option<String>>(FACTS + 7)? {
             None => time(row, FACTS + 4)?,
-            // A foreign writer changed something: what the side row says is to be told anew.
+            // A foreign writer changed something: the stored time is stale.
             Some(id) => started_at.max(refresh::last_active(database, &SessionId::from_stored(id))?),
         };
         statistics.add(SessionPart {
@@ -47,20 +47,20 @@ pub(crate) fn statistics(database: &Database) -> Result<Statistics, Failure> {
     Ok(statistics)
 }
 
-/// A row for each session. `card` names the index that has its columns, or nothing.
+/// Returns the statement for all sessions. `card` names the covering index, or is empty.
 fn sessions(shape: Shape, card: &str) -> String {
     format!(
         "SELECT {}, s.source, s.model, s.started_at, s.ended_at IS NOT NULL, h.last_active, \
-         h.root = h.session_id AND (SELECT {} FROM sessions r LEFT JOIN sessions t ON t.id = h.tip WHERE r.id = h.session_id), \
+         h.root = h.session_id AND NOT {}, \
          (SELECT count(*) FROM messages m WHERE m.session_id = s.id), CASE WHEN h.dirty & {} THEN s.id END \
          FROM hx_session h CROSS JOIN sessions s {card} ON s.id = h.session_id ORDER BY h.session_id",
         columns::USAGE,
-        shape.is_listed(),
+        shape.is_archived("s"),
         preview_bit!()
     )
 }
 
-/// Walks through all that is not a session or a message: pages are counted, not read as text.
+/// Measures the space of everything that is not a session or a message, by counting pages.
 pub(crate) fn room(database: &Database, path: &Path) -> Result<Room, Failure> {
     let number =
         |name: &str| database.pragma_query_value(None, name, |row| row.get::<_, i64>(0).map(i64::unsigned_abs));

@@ -1,4 +1,4 @@
-//! The store: each call of the contract is one job on one of the threads.
+//! The store: each call of the contract is one job on one of its threads.
 
 mod conversations;
 mod gateway;
@@ -10,7 +10,7 @@ use crate::calls::deletion;
 use crate::care::optimize;
 use crate::error::Failure;
 use crate::open::connection::Access;
-use crate::open::notice::Notice;
+use crate::open::notice::{CopyBefore, Notice};
 use crate::open::options::Adopt;
 use crate::open::presence::Presence;
 use crate::open::{connection, damage, place};
@@ -23,30 +23,39 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Up to so many rows a read counts as short.
+/// Maximum number of rows of a read that counts as short.
 const SHORT: u32 = 1_000;
 
 /// Sessions in a SQLite file.
 ///
-/// Dropping it finishes what was asked for, then closes the file.
+/// Dropping it finishes pending calls, then closes the file.
 pub struct SqliteStore {
     path: PathBuf,
     pub(crate) workers: Workers,
     notices: Notices,
     /// Whether a copy was kept, or not needed, before `optimize`.
     has_copy: AtomicBool,
-    /// Tells `detach` that this process has the store open. Dropped last.
+    /// The copy of a file that is not adopted yet, until the notice of the adoption names it.
+    replacing: Replacing,
+    /// Shows `detach` that this process has the store open. Dropped last.
     presence: Slot,
 }
 
-/// Where the presence of a store is kept: an adoption at the first write makes it.
+/// The presence of a store, or `None` until the first write adopts the file.
 type Slot = Arc<Mutex<Option<Presence>>>;
 
 fn keep(slot: &Slot, presence: Presence) {
     *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(presence);
 }
 
-/// What there is to report about the file. An adoption at the first write adds to it.
+/// A copy that was kept before the agent's full-text tables are replaced, and that no notice names yet.
+type Replacing = Arc<Mutex<Option<CopyBefore>>>;
+
+fn take(slot: &Replacing) -> Option<CopyBefore> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Notices about the file. An adoption at the first write adds to them.
 #[derive(Clone)]
 struct Notices(Arc<Mutex<Vec<String>>>);
 
@@ -66,15 +75,25 @@ impl Notices {
     }
 }
 
-/// Returns what the first write does before it writes: it opens the file for writing, and so adopts it.
-fn open_later(path: &Path, options: &SqliteOptions, notices: &Notices, presence: &Slot) -> OpenLater {
+/// Returns the work that precedes the first write: it opens the file for writing, and so adopts it.
+fn open_later(
+    path: &Path,
+    options: &SqliteOptions,
+    notices: &Notices,
+    presence: &Slot,
+    replacing: &Replacing,
+) -> OpenLater {
     let (path, options, notices, slot) = (path.to_owned(), options.clone(), notices.clone(), Arc::clone(presence));
+    let replacing = Arc::clone(replacing);
     Box::new(move |wait| {
         damage::refuse_marked(&path)?;
         keep(&slot, Presence::shared(&path, true, wait)?);
         let options = SqliteOptions { wait, create: false, adopt: Adopt::AtOpen, ..options.clone() };
         let opened = connection::open_writer(&path, &options)?;
-        notices.add(opened.notices);
+        notices.add(match take(&replacing) {
+            Some(copy) => Notice::with_replaced(opened.notices, copy),
+            None => opened.notices,
+        });
         match opened.writer {
             Some(writer) => Ok((writer, opened.queue)),
             None => {
@@ -86,14 +105,15 @@ fn open_later(path: &Path, options: &SqliteOptions, notices: &Notices, presence:
 }
 
 impl SqliteStore {
-    /// Opens a file, or makes it with its folder, for its owner alone.
+    /// Opens a file. Creates it and its folder, accessible to the owner only, if `options` allow it.
     ///
     /// # Errors
-    /// `Refused` if the file is not one that we may use; `Busy` if it was locked until the deadline; nothing is written then.
+    /// `Refused` if the file is not one that we may use; `Busy` if it was locked until the deadline. Nothing is written
+    /// then.
     pub fn open(path: &Path, options: &SqliteOptions) -> Result<Self, StoreError> {
         let path = &place::resolve(path)?;
         loop {
-            // Whoever detaches the store is waited for, so that it is looked at afterwards.
+            // Waits for a process that is detaching the store, so that the file is inspected afterwards.
             let known = Presence::shared(path, false, options.wait)?;
             let (store, access) = Self::open_as(path, options)?;
             if known.is_held() || access != Access::Write {
@@ -108,7 +128,7 @@ impl SqliteStore {
         }
     }
 
-    /// Does the same for whoever has the store alone.
+    /// Opens a file like [`Self::open`], for a caller that already has the store to itself.
     pub(crate) fn open_alone(path: &Path, options: &SqliteOptions) -> Result<Self, StoreError> {
         Ok(Self::open_as(path, options)?.0)
     }
@@ -116,6 +136,7 @@ impl SqliteStore {
     fn open_as(path: &Path, options: &SqliteOptions) -> Result<(Self, Access), StoreError> {
         let opened = connection::open_writer(path, options)?;
         let (notices, presence) = (Notices::new(opened.notices), Slot::default());
+        let replacing = Replacing::default();
         let settings = Settings {
             wait: options.wait,
             synchronous: options.synchronous,
@@ -127,7 +148,7 @@ impl SqliteStore {
             (Some(writer), _) => Writing::Now(Box::new((writer, opened.queue))),
             (None, Access::ReadOnly(reason)) => Writing::Never(reason),
             (None, Access::Write | Access::WriteLater) => {
-                Writing::Later(open_later(path, options, &notices, &presence))
+                Writing::Later(open_later(path, options, &notices, &presence, &replacing))
             }
         };
         let workers = Workers::start(writing, opened.reader, path, settings).map_err(|error| {
@@ -135,11 +156,11 @@ impl SqliteStore {
             StoreError::Backend { location, op: "start the store's threads", source: error.into() }
         })?;
         let has_copy = AtomicBool::new(false);
-        Ok((Self { path: path.to_owned(), workers, notices, presence, has_copy }, opened.access))
+        Ok((Self { path: path.to_owned(), workers, notices, presence, has_copy, replacing }, opened.access))
     }
 
-    /// Makes a session of this id, once nothing is left of a deleted one that had it. What is left goes in steps, so that others can
-    /// write in between.
+    /// Creates a session with this id, once no rows of a deleted session with the same id are left. Those rows are
+    /// removed in steps, so that other writers get their turn in between.
     async fn make<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -159,20 +180,32 @@ impl SqliteStore {
         }
     }
 
-    /// Keeps a copy of a file whose full-text tables are the agent's, before `optimize` replaces them. Only once: afterwards they are ours.
+    /// Keeps a copy of a file whose full-text tables are the agent's, before `optimize` replaces them. Runs only once
+    /// per store: afterwards the tables are ours.
     pub(crate) async fn keep_copy_before_optimizing(&self) -> Result<(), StoreError> {
+        if self.has_copy.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        // Before the copy: it would fail for a reason that says less.
+        self.workers.may_write("optimize the store")?;
+        damage::refuse_marked(&self.path)?;
         if self.has_copy.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
         let path = self.path.clone();
         let work = move |database: &Database| optimize::keep_copy(database, &path);
         if let Some(copy) = self.workers.read_file("keep a copy of the store", work).await? {
-            self.notices.add(vec![Notice::Replacing { what: "the agent's full-text tables", copy }]);
+            if self.workers.is_deferred() {
+                *self.replacing.lock().unwrap_or_else(PoisonError::into_inner) = Some(copy);
+            } else {
+                self.notices.add(Notice::with_replaced(Vec::new(), copy));
+            }
         }
         Ok(())
     }
 
-    /// Takes away what is left of deleted conversations. They are deleted whatever comes of it: what fails here is upkeep's.
+    /// Removes the remaining rows of deleted conversations. A failure is ignored: the conversations count as deleted,
+    /// and upkeep continues.
     pub(crate) async fn finish_deletions(&self) {
         while let Ok(false) = self.workers.write("delete a conversation", deletion::step).await {}
     }

@@ -2,15 +2,17 @@
 //!
 //! A conversation goes there as any other one is deleted ([`crate::calls::deletion`]): the first step hides it and notes its sessions here, its
 //! messages follow in steps, each kept here and taken away there by one transaction. What hangs on a conversation besides, and should come back
-//! with it, is noted in [`note`] and put back in [`restore`]: its pin and its tags. Rows of other tables that refer to a session are kept when its
+//! with it, is noted in [`note`] and put back in [`restore`]: its pin, its tags and our note that it is archived. Rows of other tables that refer to a session are kept when its
 //! row goes.
 
 mod kept;
 mod restore;
+mod rows;
 mod tables;
 
 pub(crate) use kept::{Kept, kept, show_kept};
 pub(crate) use restore::{Restoring, abandon, finish, prepare};
+pub(crate) use rows::{import_rows, kept_rows};
 pub(crate) use tables::kept_with_sessions;
 
 use crate::calls::{pins_and_tags, recount, row};
@@ -54,8 +56,13 @@ pub(crate) fn note(
         ])?;
     let number = database.last_insert_rowid();
     let columns = tables::of_sessions(database)?;
+    let archived = if database.shape().archived_beside {
+        "(SELECT 1 FROM hx_archived a WHERE a.session_id = s.id)"
+    } else {
+        "NULL"
+    };
     let sql = format!(
-        "INSERT INTO hx_trash_session (hx_number, hx_relation, hx_origin, {}) SELECT ?1, h.relation, h.origin, {} \
+        "INSERT INTO hx_trash_session (hx_number, hx_relation, hx_origin, hx_archived, {}) SELECT ?1, h.relation, h.origin, {archived}, {} \
          FROM sessions s LEFT JOIN hx_session h ON h.session_id = s.id WHERE s.id = ?2",
         tables::names(&columns, ""),
         tables::names(&columns, "s.")
@@ -66,7 +73,7 @@ pub(crate) fn note(
     Ok(number)
 }
 
-/// Notes how much went.
+/// Stores the number of deleted messages.
 pub(crate) fn count(database: &Database, number: i64, deleted: Deleted) -> Result<(), Failure> {
     database
         .prepare_cached("UPDATE hx_trash SET messages = ? WHERE number = ?")?
@@ -74,9 +81,9 @@ pub(crate) fn count(database: &Database, number: i64, deleted: Deleted) -> Resul
     Ok(())
 }
 
-/// What keeps those of a list of messages that go to the trash; nothing if there is no trash.
+/// Returns the statement that copies to the trash the messages of a list whose sessions are moved there. `None` if there is no trash.
 ///
-/// A session's number is the newest that has it: its id can be used again only once all of it is here.
+/// A session belongs to the newest entry with its id: the id can be reused only after the whole session was moved.
 pub(crate) fn keeping(database: &Database) -> Result<Option<String>, Failure> {
     if !tables::are_there(database)? {
         return Ok(None);
@@ -91,8 +98,8 @@ pub(crate) fn keeping(database: &Database) -> Result<Option<String>, Failure> {
     )))
 }
 
-/// What keeps the rows of other tables that go with a session, each a statement that takes its id and does nothing unless the session goes to the
-/// trash.
+/// Returns the statements that copy rows of other tables to the trash with their session. Each takes the session's id, and does nothing
+/// unless the session is moved to the trash.
 pub(crate) fn keeping_linked(database: &Database) -> Result<Vec<String>, Failure> {
     let keeping = |linked: tables::Linked| {
         format!(
@@ -108,7 +115,7 @@ pub(crate) fn keeping_linked(database: &Database) -> Result<Vec<String>, Failure
     Ok(tables::linked(database)?.into_iter().map(keeping).collect())
 }
 
-/// What is in the trash, the newest first.
+/// Returns the entries of the trash, newest first.
 pub(crate) fn list(database: &Database, older_than: Option<i64>, limit: u32) -> Result<Vec<Trashed>, Failure> {
     if !tables::are_there(database)? {
         return Ok(Vec::new());
@@ -139,10 +146,10 @@ fn entry(row: &Row<'_>) -> Result<Trashed, Failure> {
 }
 
 fn time(row: &Row<'_>, index: usize) -> Result<Timestamp, Failure> {
-    row::time(row, index)?.ok_or_else(|| Failure::Damaged("hx_trash: a time that is none".into()))
+    row::time(row, index)?.ok_or_else(|| Failure::Damaged("hx_trash: not a time".into()))
 }
 
-/// What holds a session, the newest of it, and all the sessions it holds.
+/// Returns the newest entry that holds a session, and all its sessions. `None` if there is none.
 pub(crate) fn find(database: &Database, id: &SessionId) -> Result<Option<(Trashed, Vec<SessionId>)>, Failure> {
     if !tables::are_there(database)? {
         return Ok(None);

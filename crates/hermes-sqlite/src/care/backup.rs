@@ -1,4 +1,4 @@
-//! A copy of the file where somebody wants it: never over anything, never onto the store.
+//! Copies the file to a given path. Never overwrites a file, and never writes to the store's own files.
 
 use crate::calls::maintenance;
 use crate::error::Failure;
@@ -11,24 +11,24 @@ use std::sync::{Mutex, PoisonError};
 
 const OP: &str = "back up the store";
 
-/// One copy at a time in a process: two of the same name would be made in the same place before they get it.
+/// Allows one copy at a time in a process: two with the same target would use the same temporary file.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Copies the file at `path`, which `database` has open, to `target`.
 pub(crate) fn run(database: &Database, path: &Path, target: &Path) -> Result<BackupReport, Failure> {
     let target = place(path, target)?;
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    // A connection of its own, because the copy needs a transaction of its own.
+    // The copy needs a transaction of its own, so it gets its own connection.
     let source = maintenance::open_again(database, path)?;
     if !copy::has_room(&source, &target)? {
-        let source = format!("{} needs as much room as the store, and some more", target.display()).into();
+        let source = format!("{} needs a little more disk space than the store", target.display()).into();
         return Err(StoreError::NoRoom { location: Location::from(target), op: OP, source }.into());
     }
     let copied = copy::verified(&source, &target)?;
     Ok(BackupReport { path: target, sessions: copied.sessions, messages: copied.messages, bytes: copied.bytes })
 }
 
-/// Where the copy goes, with every link of its folder followed; refused if it can't go there.
+/// Returns the path of the copy, with all links of its folder resolved. Fails if the copy can't be made there.
 fn place(store: &Path, target: &Path) -> Result<PathBuf, StoreError> {
     let refused = |problem: TargetProblem| Err(StoreError::no_target(target, Purpose::Backup, problem));
     let Some(name) = target.file_name().filter(|_| !target.as_os_str().as_encoded_bytes().ends_with(b"/")) else {
@@ -55,7 +55,7 @@ fn place(store: &Path, target: &Path) -> Result<PathBuf, StoreError> {
             refused(TargetProblem::Exists)
         };
     }
-    // SQLite would take a log of this name for the copy's own, and play it back into it.
+    // SQLite would take a WAL or journal of this name for the copy's own, and play it back into it.
     for suffix in ["-wal", "-journal"] {
         if std::fs::symlink_metadata(beside(&whole, suffix)).is_ok() {
             return refused(TargetProblem::BesideOther { suffix: suffix.to_owned(), moves: Vec::new() });
@@ -71,7 +71,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 
-/// Whether a path is the store's file, or one of those that SQLite or we keep beside it.
+/// Returns whether a path is the store's file, or one of the files that SQLite or we keep beside it.
 fn is_of_the_store(store: &Path, target: &Path) -> bool {
     let (Ok(folder), Some(name)) = (folder_of(store).canonicalize(), store.file_name()) else { return false };
     let file = folder.join(name);

@@ -28,12 +28,12 @@ use std::time::{Duration, Instant};
 
 const OP: &str = "detach the store";
 
-/// What is being done, and how far it is, as far as that is known.
+/// Phase of detaching, with its progress if known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DetachPhase {
-    /// Deletions, imports and indexing that are under way are finished.
+    /// Unfinished deletions, imports and indexing are completed.
     Finishing,
-    /// What only we hold is written to a file.
+    /// Data that only our tables hold is written to a file.
     Keeping {
         /// Conversations of the trash that are written.
         done: u64,
@@ -53,30 +53,30 @@ pub enum DetachPhase {
     Removing,
 }
 
-/// What became of it.
+/// Outcome of detaching.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detaching {
     /// There is nothing of ours in the file.
     NothingOfOurs,
-    /// It was asked to stop. The file can be used, and the next run goes on.
+    /// It was asked to stop. The file can be used, and the next run continues.
     Stopped {
-        /// The file that holds what only we held, if it was written.
+        /// The file with the data that only our tables held, if it was written.
         kept: Option<PathBuf>,
     },
     /// Nothing of ours is left in it.
     Done(Detached),
 }
 
-/// What was done to a file that has nothing of ours any more.
+/// The changes made to a file that has no objects of ours any more.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Detached {
-    /// What only we held.
+    /// The data that only our tables held.
     pub holdings: Holdings,
-    /// The file that holds it now, if there was anything and it was asked for.
+    /// The file that it was written to, if there was any and a file was requested.
     pub kept: Option<PathBuf>,
-    /// How many sessions got `_branched_from` or `_delegate_from`.
+    /// Number of sessions that got `_branched_from` or `_delegate_from`.
     pub relations: u64,
-    /// Sessions whose settings are no JSON object, so that they could not.
+    /// Sessions whose settings are not a JSON object, so that the relation could not be written.
     pub relations_left: Vec<String>,
     /// How many tables, indexes, views and triggers of ours were removed.
     pub objects: u64,
@@ -153,8 +153,8 @@ async fn run(
             kept = keep.filter(|_| !holdings.is_empty()).map(free_name);
             if let Some(target) = &kept {
                 connection::set_deadline(wait);
-                let mut told = |done| _ = watch(DetachPhase::Keeping { done, total: holdings.trashed });
-                at(path, || keep::write(&Database::fresh(connection::open_beside(path)?)?, target, &mut told))?;
+                let mut progress = |done| _ = watch(DetachPhase::Keeping { done, total: holdings.trashed });
+                at(path, || keep::write(&Database::fresh(connection::open_beside(path)?)?, target, &mut progress))?;
             }
             detached.holdings = holdings;
         }

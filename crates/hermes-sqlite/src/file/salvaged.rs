@@ -1,6 +1,6 @@
-//! Makes a store of a file that holds salvaged rows of the agent's tables.
+//! Turns a file that holds salvaged rows of the agent's tables into a store.
 
-use crate::calls::{pins_and_tags, recount};
+use crate::calls::{archive, pins_and_tags, recount, row};
 use crate::care::refresh;
 use crate::care::stale::Stale;
 use crate::error::Failure;
@@ -10,13 +10,15 @@ use hermes_session::{PinAndTags, SessionId};
 use rusqlite::{Connection, params};
 use std::path::Path;
 
-/// What was salvaged beside the rows of the agent's tables.
+/// Salvaged data other than the rows of the agent's tables.
 #[derive(Debug, Default)]
 pub struct Salvaged {
-    /// What sessions were to their parents when they were created.
+    /// The relations of sessions to their parents, as stamped when they were created.
     pub relations: Vec<StoredRelation>,
     /// The pins and tags of sessions.
     pub pins_and_tags: Vec<(SessionId, PinAndTags)>,
+    /// The sessions that our own table has as archived.
+    pub archived: Vec<SessionId>,
     /// The statements that created the indexes of the agent's tables.
     pub indexes: Vec<String>,
 }
@@ -32,11 +34,11 @@ pub struct StoredRelation {
     pub origin: Option<String>,
 }
 
-/// Makes the file a store: adds missing columns, our side tables and search indexes, makes titles unique, and recomputes lineages and counters.
-/// The connection has no open transaction.
+/// Turns the file into a store: adds missing columns, our side tables and search indexes, makes titles unique, and
+/// recomputes lineages and counters. The connection must have no open transaction.
 ///
 /// # Errors
-/// What SQLite reports; the file is then of no use.
+/// Errors of SQLite; the file is then unusable.
 pub fn bring_into_use(connection: Connection, path: &Path, salvaged: &Salvaged) -> Result<(), Failure> {
     let database = Database::new(connection);
     schema::bring_copy_into_use(&database, path)?;
@@ -57,6 +59,9 @@ pub fn bring_into_use(connection: Connection, path: &Path, salvaged: &Salvaged) 
     }
     refresh::places(&database)?;
     pins_and_tags::import(&database, &salvaged.pins_and_tags)?;
+    for id in salvaged.archived.iter().filter(|id| row::require(&database, id).is_ok()) {
+        archive::mark(&database, id, true)?;
+    }
     recount_all(&database)?;
     database.execute_batch("COMMIT")?;
     Ok(())

@@ -1,13 +1,14 @@
-//! The full-text indexes of a file: every statement that makes or fills them is here or below.
+//! The full-text indexes of a file. Every statement that creates or fills them is here or in a submodule.
 //!
-//! Names, tokenizers and indexed text are those of the agent's schema 11, so that its own searches work on our files: the text of a
-//! row is content, tool name and tool calls with a space between, NULL taken for nothing. There are two layouts:
+//! Names, tokenizers and indexed text are those of the agent's schema 11, so that its own searches work on our files.
+//! The text of a row is content, tool name and tool calls, separated by spaces, with NULL as empty text. There are two
+//! layouts:
 //!
 //! - *inline*, the agent's: each index keeps a copy of every text;
-//! - *compact*, ours: the indexes read the text through a view, and the one for trigrams takes only rows that need it.
+//! - *compact*, ours: the indexes read the text through a view, and the trigram index takes only rows that need it.
 //!
-//! Triggers fill them within the write. Ours, and those of the agent's that we may change, leave out what our own writer has noted in
-//! `hx_pending`, to be indexed after it was acknowledged.
+//! Triggers fill them within the write. Our triggers, and those of the agent that we may change, skip rows that our own
+//! writer has noted in `hx_pending`; these are indexed after the write was acknowledged.
 
 mod agents;
 mod beside;
@@ -56,15 +57,15 @@ pub(crate) enum Index {
 /// Both indexes.
 pub(crate) const INDEXES: [Index; 2] = [Index::Words, Index::Trigrams];
 
-/// What a trigger waits for.
+/// The events that triggers react to.
 const EVENTS: [&str; 3] = ["insert", "delete", "update"];
 
-/// The text of a message in an index; `ROW` is `new`, `old`, or the table.
+/// SQL for the indexed text of a message; `ROW` is `new`, `old`, or the table.
 const TEXT: &str =
     "coalesce(ROW.content, '') || ' ' || coalesce(ROW.tool_name, '') || ' ' || coalesce(ROW.tool_calls, '')";
 
 impl Index {
-    /// The table.
+    /// Returns the name of the table.
     pub(crate) const fn table(self) -> &'static str {
         match self {
             Self::Words => "messages_fts",
@@ -72,24 +73,24 @@ impl Index {
         }
     }
 
-    /// The names of its triggers, in the order of [`EVENTS`].
+    /// Returns the names of its triggers, in the order of [`EVENTS`].
     fn triggers(self) -> [String; 3] {
         EVENTS.map(|event| format!("{}_{event}", self.table()))
     }
 }
 
-/// The text of a row that is called `row`.
+/// Returns SQL for the indexed text of the row named `row`.
 fn text(row: &str) -> String {
     TEXT.replace("ROW", row)
 }
 
-/// The lists of what is to be indexed, for a file that can't be written: there nobody notes anything.
+/// The backlog tables, in memory, for a file that can't be written. They stay empty.
 pub(crate) const IN_MEMORY: &str = "
 CREATE TEMP TABLE hx_pending (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);
 CREATE TEMP TABLE hx_again (id INTEGER PRIMARY KEY);
 ";
 
-/// Makes what the indexes rest on, the list of what is to be indexed and the views; whether the list was there.
+/// Creates the backlog tables and the views that the indexes depend on. Returns whether the backlog existed.
 pub(crate) fn lay_ground(database: &Database) -> Result<bool, Failure> {
     let was_there =
         database.prepare_cached("SELECT 1 FROM main.sqlite_schema WHERE name = ?")?.exists([pending::NAME])?;
@@ -100,13 +101,14 @@ pub(crate) fn lay_ground(database: &Database) -> Result<bool, Failure> {
     Ok(was_there)
 }
 
-/// How many messages the index of words has, and how many tokens they have together, as it keeps them for ranking.
+/// Returns how many messages the word index holds, and how many tokens they have together, as FTS5 stores it for
+/// ranking.
 pub(crate) fn totals(database: &Database) -> Result<(u64, u64), Failure> {
     let record: Option<Vec<u8>> = database
         .prepare_cached("SELECT block FROM messages_fts_data WHERE id = 1")?
         .query_row([], |row| row.get(0))
         .optional()?;
-    // Numbers of seven bits a byte, the highest first; a set top bit says that more follow.
+    // Varints: seven bits per byte, most significant first; a set top bit means that more bytes follow.
     let mut numbers = [0_u64; 2];
     let mut place = 0;
     for byte in record.unwrap_or_default() {
@@ -117,19 +119,19 @@ pub(crate) fn totals(database: &Database) -> Result<(u64, u64), Failure> {
     Ok((numbers[0], numbers[1]))
 }
 
-/// Notes a message that triggers have indexed and whose id may be one that others are past already.
+/// Records a message that triggers have indexed but whose id our own indexes, or a rebuild, may have passed already.
 pub(crate) fn late(database: &Database, id: i64) -> Result<(), Failure> {
     own::again(database, id)?;
     rebuild::late(database, id)
 }
 
-/// Makes messages ready to be taken away.
+/// Prepares the indexes for the deletion of messages.
 pub(crate) fn before_removal_of(database: &Database, messages: &[i64]) -> Result<(), Failure> {
     nul::before_removal_of(database, messages)?;
     own::remove(database, messages)
 }
 
-/// Makes those messages of a session ready to be taken away for which a condition holds.
+/// Prepares the indexes for the deletion of those messages of a session that meet a condition.
 pub(crate) fn before_removal(database: &Database, session: &SessionId, condition: &str) -> Result<(), Failure> {
     let sql = format!("SELECT id FROM messages WHERE session_id = ? AND {condition}");
     let mut statement = database.prepare_cached(&sql)?;
@@ -137,7 +139,7 @@ pub(crate) fn before_removal(database: &Database, session: &SessionId, condition
     before_removal_of(database, &messages)
 }
 
-/// Makes both indexes anew, compact and empty; what is in the file is to be indexed.
+/// Creates both indexes, compact and empty, and puts all messages into the backlog.
 pub(crate) fn create(database: &Database) -> Result<(), Failure> {
     lay_ground(database)?;
     for index in INDEXES {
@@ -146,7 +148,7 @@ pub(crate) fn create(database: &Database) -> Result<(), Failure> {
     pending::everything(database)
 }
 
-/// Takes away indexes of another layout, and their triggers.
+/// Drops both indexes and their triggers.
 pub(crate) fn drop_all(database: &Database) -> Result<(), Failure> {
     for index in INDEXES {
         drop_triggers(database, index)?;
@@ -162,27 +164,30 @@ fn drop_triggers(database: &Database, index: Index) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes what is missing of the indexes. If anything was, all messages are to be looked at again; whether there are any.
+/// Creates missing parts of the indexes. If anything was missing, all messages are indexed again; returns whether there
+/// are any.
 ///
-/// In a file whose schema is `ours` to change, the agent's triggers make room for ones that leave our rows for later.
-pub(crate) fn mend(database: &Database, ours: bool) -> Result<bool, Failure> {
+/// In a file whose schema is `ours` to change, the agent's insert triggers are replaced by ones that skip rows in the
+/// backlog.
+pub(crate) fn create_missing(database: &Database, ours: bool) -> Result<bool, Failure> {
     let was_listed = lay_ground(database)?;
     let layout = Layout::of(database)?;
-    // Whoever takes the list away takes with it what had to be indexed.
+    // If the backlog table was dropped, the list of messages to be indexed is lost.
     let mut whole = was_listed || !layout.is_deferred();
-    // A compact index must not hold what is on the list, or FTS5 calls it malformed; and with a trigger of the agent's, which can't take a
-    // row out of it, it may hold what is gone. So it begins from nothing, as soon as anything has to be looked at again.
-    let is_anew = !whole || layout.is_torn();
+    // A compact index must not hold rows of the backlog, or FTS5 calls it malformed. With a trigger of the agent, which
+    // can't remove a row from it, it may hold deleted rows. So it is emptied as soon as any message has to be indexed
+    // again.
+    let is_rebuilt = !whole || layout.is_torn();
     for index in INDEXES {
         let look = layout.look(index);
         match look.kind {
-            Kind::Compact | Kind::Missing if is_anew => {
+            Kind::Compact | Kind::Missing if is_rebuilt => {
                 drop_triggers(database, index)?;
                 rebuild::put_aside(database, index, index.table())?;
                 compact::create(database, index)?;
                 whole = false;
             }
-            Kind::Inline if ours => whole &= inline::mend(database, index, &look)?,
+            Kind::Inline if ours => whole &= inline::create_missing(database, index, &look)?,
             Kind::Missing | Kind::Inline | Kind::Compact => {}
         }
     }

@@ -1,4 +1,4 @@
-//! The only place that opens SQLite.
+//! The only module that opens SQLite connections.
 
 use crate::error::{Circumstances, Failure};
 use crate::open::notice::Notice;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use tracing::debug;
 
 thread_local! {
-    /// Until when the statement that runs on this thread may wait for a lock.
+    /// Deadline until which the statement that runs on this thread may wait for a lock.
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
@@ -25,22 +25,24 @@ pub(crate) fn set_deadline(wait: Duration) {
     DEADLINE.set(Instant::now().checked_add(wait));
 }
 
-/// SQLite asks this whenever a lock is taken. Waiting goes by the deadline, not by a count of tries:
-/// a checkpoint or a VACUUM of another process may take seconds, and tries run out faster than that.
+/// Busy handler of SQLite: waits for a lock, or returns `false` if the deadline has passed. It goes by the deadline,
+/// not by a number of tries: a checkpoint or VACUUM of another process may take seconds, and tries run out faster than
+/// that.
 fn wait_for_lock(tries: i32) -> bool {
     let left = DEADLINE.get().map_or(Duration::ZERO, |deadline| deadline.saturating_duration_since(Instant::now()));
     if left.is_zero() {
         return false;
     }
-    // Short naps for a while, because most locks are held for a few milliseconds at most, and the agent takes the next one at once; of
-    // us only the first in line is here. Odd lengths, so that waiters do not march in step.
+    // Short naps at first, because most locks are held for a few milliseconds at most, and the agent takes the next one
+    // at once. Of our processes only the first in the queue waits here. The lengths differ by process, so that waiters
+    // do not wake in step.
     let nap =
         Duration::from_micros(200 * 2_u64.pow((tries / 16).clamp(0, 6) as u32) + u64::from(std::process::id() % 97));
     std::thread::sleep(nap.min(left));
     true
 }
 
-/// An open file, and what a person should be told of it.
+/// An open file, and notices for the user.
 pub(crate) struct Opened {
     /// The writer's connection; `None` unless `access` is `Write`.
     pub(crate) writer: Option<Database>,
@@ -52,19 +54,19 @@ pub(crate) struct Opened {
     pub(crate) queue: Queue,
 }
 
-/// What an open file may be used for.
+/// The permitted use of an open file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     Write,
-    /// It is only read until something is to be written; then [`open_writer`] adopts it.
+    /// It is only read until the first write; then [`open_writer`] adopts it.
     WriteLater,
     ReadOnly(ReadOnlyReason),
 }
 
-/// Opens the file for the writer, makes or checks its schema, and makes its folder if need be.
+/// Opens the file for the writer, creates or checks its schema, and creates its folder if needed.
 ///
-/// A file that can't be written here is opened for reading only, which is reported. With [`Adopt::OnFirstWrite`], a file that is not adopted yet is
-/// opened for reading as well.
+/// A file that can't be written is opened read-only, which is reported. With [`Adopt::OnFirstWrite`], a file that is
+/// not adopted yet is opened for reading as well.
 pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened, StoreError> {
     const OP: &str = "open the store";
     let create = options.create && !options.read_only;
@@ -111,22 +113,22 @@ fn prepare(database: Database, path: &Path, options: &SqliteOptions, deadline: I
     let mut queue = Queue::of(path);
     let mut notices = schema::prepare(&database, path, &mut queue, deadline)?;
     notices.extend(schema::log_notice(&database, path)?);
-    notices.extend(place::mend_mode(path));
-    // Acknowledged means on disk. With a log, the writer sees to it itself.
+    notices.extend(place::restrict_mode(path));
+    // Acknowledged means on disk. In WAL mode the writer syncs by itself.
     database.pragma_update(None, "synchronous", "FULL")?;
     database.pragma_update(None, "foreign_keys", true)?;
     if options.overwrite {
         database.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     }
-    // Enough for what the indexing step touches of a large vocabulary; taken as it is needed.
+    // Enough for the pages of a large vocabulary that the indexing step touches; allocated on demand.
     database.pragma_update(None, "cache_size", -16_000)?;
-    // The log is folded apart from commits; one that had grown shrinks again when it starts anew.
+    // Checkpoints are separate from commits; a WAL that had grown is truncated when it restarts.
     database.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(()))?;
     database.pragma_update_and_check(None, "journal_size_limit", checkpoint::LONG as i64, |_| Ok(()))?;
     Ok(Opened { writer: Some(database), reader: None, access: Access::Write, notices, queue })
 }
 
-/// Opens the file for a reader. It may make the `-shm` file that reading a WAL needs, and change nothing else.
+/// Opens the file for a reader. This may create the `-shm` file that reading a WAL needs, and changes nothing else.
 pub(crate) fn open_reader(path: &Path) -> Result<Database, Failure> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     // Copies of stale derived data are made in memory (fresh.rs).
@@ -137,8 +139,8 @@ pub(crate) fn open_reader(path: &Path) -> Result<Database, Failure> {
     Ok(Database::new(connection))
 }
 
-/// Opens a file that may be written later. A rollback journal that a killed writer left is rolled back first, as any program that may write does:
-/// without that nothing can be read.
+/// Opens a file that may be written later. A rollback journal of a killed writer is rolled back first, as any program
+/// that may write does: otherwise nothing can be read.
 pub(crate) fn open_to_write_later(path: &Path) -> Result<Database, Failure> {
     if place::may_have_hot_journal(path) {
         open_beside(path)?.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
@@ -146,7 +148,8 @@ pub(crate) fn open_to_write_later(path: &Path) -> Result<Database, Failure> {
     open_read_only(path)
 }
 
-/// Opens a file that is only read, adopted or not: [`schema::prepare_read_only`]. At most a `-shm` and an empty `-wal` are made beside it.
+/// Opens a file that is only read, adopted or not: [`schema::prepare_read_only`]. Creates at most a `-shm` and an empty
+/// `-wal` beside it.
 pub(crate) fn open_read_only(path: &Path) -> Result<Database, Failure> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let readable = |connection: Connection| {
@@ -154,8 +157,8 @@ pub(crate) fn open_read_only(path: &Path) -> Result<Database, Failure> {
     };
     let opened = connect(path, flags).and_then(readable).or_else(|error| {
         let wal = place::beside(path, "-wal").metadata().map_or(0, |wal| wal.len());
-        // The folder can't take a -shm. Without a WAL nothing is missing from the file, and we can't write it. A file that is locked is being
-        // written: to read it past the lock would be to read half a transaction.
+        // The folder does not allow a `-shm`. Without a WAL the file is complete, and we can't write it. A locked file
+        // is being written: reading it past the lock could return half a transaction.
         let is_elsewhere = matches!(
             error.sqlite_error_code(),
             Some(
@@ -189,13 +192,14 @@ fn is_hot_journal(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|code| code.extended_code == ffi::SQLITE_READONLY_ROLLBACK)
 }
 
-/// How a file is written, as SQLite says; the file is only read.
-pub(crate) fn journal_mode(path: &Path) -> Result<String, rusqlite::Error> {
+/// Returns the journal mode of a file, which is only read, and its `user_version`, which agents leave at 0.
+pub(crate) fn header(path: &Path) -> Result<(String, i64), rusqlite::Error> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.pragma_query_value(None, "journal_mode", |row| row.get(0))
+    let mode = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    Ok((mode, connection.pragma_query_value(None, "user_version", |row| row.get(0))?))
 }
 
-/// The address of a file that nobody changes.
+/// Returns the URI that opens a file as immutable.
 fn unchanging(path: &Path) -> PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     let mut address = String::from("file:");
@@ -209,8 +213,8 @@ fn unchanging(path: &Path) -> PathBuf {
     address.into()
 }
 
-/// Opens a file to look at what is in it, for a command that writes it later: it is not brought into use. A rollback journal that a killed
-/// writer left is rolled back.
+/// Opens a file to inspect it, for a command that writes to it later: it is not adopted. A rollback journal of a killed
+/// writer is rolled back.
 pub(crate) fn open_plain_read_only(path: &Path) -> Result<Connection, rusqlite::Error> {
     if place::may_have_hot_journal(path) {
         open_beside(path)?.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
@@ -218,19 +222,19 @@ pub(crate) fn open_plain_read_only(path: &Path) -> Result<Connection, rusqlite::
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
-/// Opens a file that nobody else has open, and locks all others out until the connection is closed.
+/// Opens a file that no other program has open, and locks all others out until the connection is closed.
 ///
 /// # Errors
 /// An error of SQLite.
 pub fn open_alone(path: &Path) -> Result<Connection, rusqlite::Error> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-    // In this mode a lock that is taken stays.
+    // In this mode an acquired lock is kept.
     connection.execute_batch("BEGIN EXCLUSIVE; COMMIT")?;
     Ok(connection)
 }
 
-/// Opens an existing file for reading and writing beside other programs. It is not brought into use.
+/// Opens an existing file for reading and writing beside other programs. It is not adopted.
 ///
 /// # Errors
 /// An error of SQLite.
@@ -251,12 +255,12 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error>
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(wait_for_lock))?;
     connection.set_prepared_statement_cache_capacity(64);
-    // Plans do not depend on the values that are bound; without this, SQLite may prepare a statement anew for each of them.
+    // Plans must not depend on bound values; without this, SQLite may prepare a statement again for each of them.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
 
-/// Makes the folder of the file for its owner alone; one that is there is left as it is.
+/// Creates the folder of the file, accessible to its owner only. An existing folder stays as it is.
 fn make_folder(path: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::DirBuilderExt as _;
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };

@@ -1,13 +1,15 @@
-//! Damage to a file: the marker beside it that keeps everybody from writing it, and what stops a process that meets damage from writing on.
+//! Damage to a file: the marker beside it that keeps all our processes from writing to it, and the state that stops a
+//! process that met damage from writing on.
 //!
-//! Only damage to the file or to the agent's tables and their plain indexes counts. Full-text indexes and everything of ours are derived from them and
-//! are rebuilt while the file is in use.
+//! Only damage to the file or to the agent's tables and their plain indexes counts. Full-text indexes and all our
+//! tables are derived from them and are rebuilt while the file is in use.
 
 use crate::care::verify;
 use crate::error::Failure;
+use crate::open::notice::Notice;
 use crate::open::place::{self, beside};
 use crate::write::database::Database;
-use hermes_session::{Location, Purpose, Report, Severity, StoreError, TargetProblem, Timestamp};
+use hermes_session::{Location, Purpose, Report, Severity, StoreError, TargetProblem};
 use rusqlite::config::DbConfig;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -17,22 +19,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The tables that have to be sound for the file to be written.
 const TABLES: [&str; 4] = ["schema_version", "sessions", "messages", "state_meta"];
 
-/// Notes in `state.db.damaged`, beside the file at `path`, that the report of a verification found the file or the agent's tables damaged. Returns
-/// the marker's path; `None`, and writes nothing, if the report has no such finding.
+/// Records the result of a verification of the file at `path`: writes `state.db.damaged` beside it if the file or the
+/// agent's tables are damaged, and removes that marker if they are sound. Returns what changed, as a notice.
 ///
-/// While the marker is there, nothing opens the file for writing: see [`clear_damage`].
-///
-/// # Errors
-/// `Refused` if the marker can't be written.
-pub fn note_damage(path: &Path, report: &Report, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
+/// While the marker exists, nothing opens the file for writing.
+pub(crate) fn settle(path: &Path, report: &Report) -> Option<Notice> {
     let findings = findings(report);
-    if findings.is_empty() {
-        return Ok(None);
-    }
-    let marker = marker(&place::resolve(path)?);
-    let mut text = format!("hermes sessions verify found damage at {} (seconds since 1970, UTC)\n", now.seconds());
+    let outcome = match findings.is_empty() {
+        true => clear_damage(path).map(|was_marked| was_marked.then_some(Notice::DamageCleared)),
+        false => record(path, &findings).map(|marker| Some(Notice::DamageRecorded { marker })),
+    };
+    outcome.unwrap_or_else(|error| {
+        Some(Notice::DamageNotSettled { is_sound: findings.is_empty(), why: error.to_string() })
+    })
+}
+
+/// Writes the marker beside a file. Returns its path.
+fn record(path: &Path, findings: &[String]) -> Result<PathBuf, StoreError> {
+    let marker = marker(path);
+    let mut text = String::from("hermes found damage in this file:\n");
     for finding in findings {
-        text.push_str(&finding);
+        text.push_str(finding);
         text.push('\n');
     }
     let mut options = std::fs::OpenOptions::new();
@@ -41,11 +48,18 @@ pub fn note_damage(path: &Path, report: &Report, now: Timestamp) -> Result<Optio
         let problem = TargetProblem::NotWritten { cause: error.to_string() };
         StoreError::no_target(&marker, Purpose::DamageNote, problem)
     })?;
-    Ok(Some(marker))
+    tracing::warn!(findings = findings.len(), ?marker, "damage recorded; the file is not written any more");
+    Ok(marker)
 }
 
-/// Removes the marker of [`note_damage`], after a verification that found no damage or after a backup took the file's place. Returns whether there
-/// was one.
+/// Returns the marker beside a file that was found damaged; `None` if there is none.
+pub fn damage_marker(path: &Path) -> Option<PathBuf> {
+    let path = place::resolve(path).ok()?;
+    is_marked(&path).then(|| marker(&path))
+}
+
+/// Removes the marker of a damaged file, after a verification that found no damage or after a backup replaced the
+/// file. Returns whether there was one.
 ///
 /// # Errors
 /// `Refused` if it can't be removed.
@@ -70,15 +84,12 @@ pub(crate) fn is_marked(path: &Path) -> bool {
     std::fs::symlink_metadata(marker(path)).is_ok()
 }
 
-/// Refuses to write a file that is marked as damaged.
+/// Fails if a file is marked as damaged.
 pub(crate) fn refuse_marked(path: &Path) -> Result<(), StoreError> {
     if !is_marked(path) {
         return Ok(());
     }
-    let what = format!(
-        "`hermes sessions verify` noted that in {}; nothing is written to it, and it can still be read",
-        marker(path).display()
-    );
+    let what = format!("this is recorded in {}; the file can be read but not written", marker(path).display());
     Err(StoreError::Corrupt { location: Location::from(path), what, source: None })
 }
 
@@ -91,11 +102,11 @@ fn findings(report: &Report) -> Vec<String> {
         report.checks.iter().flat_map(|check| check.findings.iter().map(move |finding| (check.name, finding)));
     problems
         .filter(|(_, finding)| finding.severity == Severity::Problem)
-        // Other checks report that they could not read on as a problem of the file.
+        // Other checks report it as a problem of the file if they could not read on.
         .filter(|(check, finding)| (*check == "file" || finding.object == "file") && !is_derived(&finding.object))
-        // Checks that read through a damaged index can't go on.
+        // Checks that read through a damaged index can't continue.
         .filter(|(check, finding)| !(has_bad_index && finding.object == "file" && *check != "file"))
-        // A page that nothing uses costs room and nothing else: a damaged index, and one that was forgotten, orphans its pages.
+        // An unused page only takes space: a damaged index, or one removed from the schema, orphans its pages.
         .filter(|(_, finding)| !(finding.object == "file" && finding.what.ends_with("never used")))
         .map(|(_, finding)| format!("{}: {}", finding.object, finding.what))
         .collect()
@@ -110,36 +121,48 @@ pub(crate) fn is_derived(object: &str) -> bool {
 }
 
 /// The damage that this process has met, shared by the threads of a store.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Damage(Arc<Mutex<Option<String>>>);
+#[derive(Debug, Clone)]
+pub(crate) struct Damage {
+    path: Arc<Path>,
+    found: Arc<Mutex<Option<String>>>,
+}
 
 impl Damage {
-    /// Returns what was found; `None` as long as all is well.
+    /// Returns the state of a process that has met no damage in the file at `path`.
+    pub(crate) fn none_in(path: &Path) -> Self {
+        Self { path: path.into(), found: Arc::default() }
+    }
+
+    /// Returns the damage that was found; `None` if there is none.
     pub(crate) fn found(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the error for a write to a file that was found damaged.
     pub(crate) fn refusal(&self, location: &Location) -> Option<StoreError> {
-        let what = format!("{}; this process writes nothing more to it", self.found()?);
+        let what = format!("{}; this process no longer writes to it", self.found()?);
         Some(StoreError::Corrupt { location: location.clone(), what, source: None })
     }
 
-    /// Takes in that a job failed. If SQLite reported damage and the agent's tables have some, nothing is written from here on.
+    /// Handles the failure of a job. If it is about damage and the agent's tables have some, this process writes nothing
+    /// from here on, and the marker keeps other processes from it.
     pub(crate) fn take_in(&self, database: &Database, failure: &Failure) {
-        if !failure.is_damage() || self.found().is_some() {
+        if !(failure.is_damage() || matches!(failure, Failure::Damaged(_))) || self.found().is_some() {
             return;
         }
         if let Some(what) = in_agents_tables(database) {
+            if let Err(error) = record(&self.path, std::slice::from_ref(&what)) {
+                tracing::warn!(kind = error.kind(), "damage not recorded");
+            }
             self.note(what);
             stop_checkpoints(database);
         }
     }
 
-    /// Notes damage for good.
+    /// Records damage permanently for this process.
     pub(crate) fn note(&self, what: String) {
         tracing::error!("the agent's tables are damaged; this process writes nothing more");
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
     }
 }
 
@@ -150,8 +173,8 @@ pub(crate) fn stop_checkpoints(database: &Database) {
     }
 }
 
-/// Checks the agent's tables and their own indexes. Returns what is wrong with the first that is not sound. An index of ours on one of these
-/// tables does not count.
+/// Checks the agent's tables and their own indexes. Returns the first problem; `None` if all are sound. An index of
+/// ours on one of these tables does not count.
 pub(crate) fn in_agents_tables(database: &Database) -> Option<String> {
     for table in TABLES {
         let is_there = database

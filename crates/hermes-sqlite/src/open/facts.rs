@@ -1,4 +1,4 @@
-//! What the place of a file tells: looked at by its path, and through SQLite for what only that knows.
+//! Facts about a file and its location, found by its path, and through SQLite where needed.
 
 use crate::open::{connection, filesystem, place};
 use std::io::Read as _;
@@ -6,45 +6,49 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What was written within this time is being made.
+/// Age up to which a partial copy counts as still being made.
 const LEFT: Duration = Duration::from_secs(3_600);
 
-/// What is known of a file and its place without reading its tables.
+/// Facts about a file and its location, found without reading its tables.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileFacts {
-    /// Who may read and write it.
+    /// Its permission bits.
     pub mode: u32,
-    /// Its size.
+    /// Its size, in bytes.
     pub bytes: u64,
-    /// The size of its log (`-wal`).
+    /// The size of its WAL, in bytes.
     pub log_bytes: u64,
     /// Whether a rollback journal lies beside it.
     pub has_journal: bool,
-    /// How it is written: `wal`, `delete`, …; nothing if it can't be read.
+    /// Its journal mode: `wal`, `delete`, …; `None` if it can't be read.
     pub journal_mode: Option<String>,
-    /// The kind of its file system, if that can't share a write-ahead log.
+    /// Whether it was adopted; `None` if it can't be read.
+    pub is_adopted: Option<bool>,
+    /// The kind of its file system, if that can't share a WAL between processes.
     pub bad_file_system: Option<&'static str>,
-    /// Room that is free on its disk.
+    /// Free space on its disk, in bytes.
     pub disk_free: u64,
     /// Whether it can't be written here.
     pub is_read_only: bool,
-    /// What copies that were not finished left behind.
+    /// Remains of copies that were not finished.
     pub leftovers: Vec<PathBuf>,
 }
 
-/// Looks at a file that is there. Changes nothing, and opens it through SQLite alone.
+/// Inspects an existing file. Changes nothing, and opens it through SQLite alone.
 pub fn facts(path: &Path) -> FileFacts {
-    // A link that leads nowhere has no facts but its own.
+    // For a dangling link, the facts are those of the link itself.
     let path = &place::resolve(path).unwrap_or_else(|_| path.to_owned());
     let found = std::fs::symlink_metadata(path).ok();
     let length = |suffix: &str| place::beside(path, suffix).metadata().map_or(0, |file| file.len());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let header = connection::header(path).ok();
     FileFacts {
         mode: found.as_ref().map_or(0, |file| file.permissions().mode() & 0o7777),
         bytes: found.as_ref().map_or(0, std::fs::Metadata::len),
         log_bytes: length("-wal"),
         has_journal: length("-journal") > 0,
-        journal_mode: connection::journal_mode(path).ok(),
+        is_adopted: header.as_ref().map(|(_, version)| *version != 0),
+        journal_mode: header.map(|(mode, _)| mode),
         bad_file_system: filesystem::without_shared_memory(path),
         disk_free: rustix::fs::statvfs(folder).map_or(0, |room| room.f_bavail.saturating_mul(room.f_frsize)),
         is_read_only: place::is_read_only(path),
@@ -52,8 +56,8 @@ pub fn facts(path: &Path) -> FileFacts {
     }
 }
 
-/// Copies that a process began and did not finish. What was written lately is being made: the number of a process says nothing of one that runs
-/// in another container.
+/// Returns partial copies that a process did not finish. Recently written ones count as being made, because a process
+/// id means nothing if the process runs in another container.
 fn leftovers(path: &Path, folder: &Path) -> Vec<PathBuf> {
     let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { return Vec::new() };
     let is_left = |entry: &Path| {
@@ -68,17 +72,17 @@ fn leftovers(path: &Path, folder: &Path) -> Vec<PathBuf> {
     left
 }
 
-/// What the name of a copy that is being made says.
+/// The parts of the name of a partial copy.
 struct Part {
     process: u32,
-    /// Whether it has a name of its own beside the store's.
+    /// Whether the copy has a name of its own after the store's.
     is_named: bool,
-    /// Whether it is what SQLite keeps beside a copy.
+    /// Whether it is a file that SQLite keeps beside a copy.
     is_beside: bool,
 }
 
 impl Part {
-    /// What stands behind the name of the store, if it is a name that we give.
+    /// Parses what follows the store's name; `None` if it is not a name that we use.
     fn of(rest: &str) -> Option<Self> {
         let (name, end) = rest.rsplit_once(".part-")?;
         let beside = ["-wal", "-shm", "-journal"].into_iter().find_map(|suffix| end.strip_suffix(suffix));
@@ -88,7 +92,8 @@ impl Part {
     }
 }
 
-/// Whether something is what we make under such a name. Others call pieces of a file so, too.
+/// Returns whether the content is what we write under such a name. Other programs use similar names for parts of a
+/// file.
 fn is_ours(entry: &Path, part: &Part) -> bool {
     let Ok(found) = std::fs::symlink_metadata(entry) else { return false };
     if found.is_dir() {
@@ -104,7 +109,7 @@ fn is_database(path: &Path) -> bool {
     std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == *b"SQLite format 3\0"
 }
 
-/// Whether nothing of it was written for a while.
+/// Returns whether nothing in it was written recently.
 fn is_old(entry: &Path) -> bool {
     let within = std::fs::read_dir(entry).into_iter().flatten().flatten().map(|entry| entry.path());
     std::iter::once(entry.to_owned()).chain(within).all(|path| {
@@ -118,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_dead_processes_left_is_told_and_what_is_being_made_or_anybody_elses_is_not() {
+    fn leftovers_of_dead_processes_are_reported_and_files_of_others_are_not() {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name);
         let path = place("state.db");
@@ -144,12 +149,12 @@ mod tests {
         put("state.db", database);
         put("other.db.part-4294967294", database);
         put(&format!("state.db.backup-v11.part-{}", std::process::id()), database);
-        // As `split` calls the pieces of a file.
+        // The names that `split` gives to parts of a file.
         put("state.db.part-00", database);
         put("state.db.part-4294967294", database);
         put("state.db.old.part-4294967294", "the middle of a file");
         put("state.db.old.part-04294967294", database);
-        // In another container a process has another number.
+        // In another container the process may be alive under this id.
         std::fs::write(place("state.db.backup-v12.part-4294967294"), database).unwrap();
         std::fs::create_dir(place("state.db.mine.part-4294967294")).unwrap();
         put("state.db.mine.part-4294967294/letter", "dear");

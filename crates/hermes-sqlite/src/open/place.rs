@@ -1,4 +1,4 @@
-//! Looks at the place of a file by its path alone, before SQLite does: no descriptor is ever opened on it.
+//! Inspects the location of a file by its path alone, before SQLite opens it: no descriptor is ever opened on the file.
 
 use crate::open::notice::Notice;
 use hermes_session::{Purpose, Refusal, StoreError, TargetProblem};
@@ -6,10 +6,10 @@ use rustix::fs::Access;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Resolves a path that is a symbolic link, once: SQLite, its side files and ours all go by the file itself.
+/// Resolves a path that is a symbolic link, once, so that SQLite, its side files and ours all use the file itself.
 ///
 /// # Errors
-/// `Refused` if the link leads nowhere or in a circle.
+/// `Refused` if the link is dangling or leads to itself.
 pub fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
     if !std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
         return Ok(path.to_owned());
@@ -70,7 +70,7 @@ pub fn check_readable(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// A folder that is there must take a new file.
+/// Fails if the folder exists but does not allow a new file.
 fn check_folder(path: &Path) -> Result<(), StoreError> {
     let Some(folder) = path.parent().filter(|folder| folder.is_dir()) else { return Ok(()) };
     match rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK) {
@@ -82,14 +82,14 @@ fn check_folder(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Whether nothing can be written: the file itself, or its folder, where the log has to go.
+/// Returns whether nothing can be written: the file itself is read-only, or its folder, in which the WAL is created.
 pub(crate) fn is_read_only(path: &Path) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let may_write = |path: &Path| rustix::fs::access(path, Access::WRITE_OK).is_ok();
     path.exists() && !(may_write(path) && may_write(folder))
 }
 
-/// Returns whether there is a file with anything in it.
+/// Returns whether a file exists and is not empty.
 pub(crate) fn has_content(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.len() > 0)
 }
@@ -99,7 +99,7 @@ pub(crate) fn may_have_hot_journal(path: &Path) -> bool {
     has_content(&beside(path, "-journal"))
 }
 
-/// Removes a file, if it is there. A failure is only logged.
+/// Removes a file if it exists. A failure is only logged.
 pub(crate) fn remove(path: &Path) {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -116,8 +116,8 @@ pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Takes a file that others can read from them, by its path.
-pub(crate) fn mend_mode(path: &Path) -> Option<Notice> {
+/// Removes the access of other users to a file, by its path. Returns a notice if that changed anything.
+pub(crate) fn restrict_mode(path: &Path) -> Option<Notice> {
     let mode = std::fs::symlink_metadata(path).ok()?.permissions().mode() & 0o7777;
     if mode & 0o077 == 0 {
         return None;
@@ -128,6 +128,6 @@ pub(crate) fn mend_mode(path: &Path) -> Option<Notice> {
             tracing::debug!(suffix, %error, "mode of a file of the store not changed");
         }
     }
-    let mended = std::fs::symlink_metadata(path).ok()?.permissions().mode() & 0o077 == 0;
-    mended.then(|| Notice::ModeMended(path.to_owned()))
+    let is_restricted = std::fs::symlink_metadata(path).ok()?.permissions().mode() & 0o077 == 0;
+    is_restricted.then(|| Notice::ModeRestricted { path: path.to_owned(), before: mode })
 }

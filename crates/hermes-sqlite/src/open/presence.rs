@@ -1,9 +1,11 @@
-//! Who of us has a store open: every process of ours holds a shared lock on a file beside it.
+//! Tracks which of our processes have a store open: each holds a shared lock on a file beside it.
 //!
-//! SQLite can't tell our processes from the agent's, and a program of ours that finds its side tables gone would fail. So whoever takes
-//! them out asks for the lock alone. Where the file can't be had (another owner, a file system without locks), nobody is kept out.
+//! SQLite can't distinguish our processes from the agent's, and a process of ours that finds its side tables gone would
+//! fail. So a process that removes them takes the lock exclusively. If the lock file can't be used (another owner, a
+//! file system without locks), no process is kept out.
 
 use crate::open::place::beside;
+use crate::write::long_wait;
 use hermes_session::{Location, StoreError};
 use rustix::fs::OFlags;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
@@ -11,35 +13,43 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What the name of the file ends in, behind the store's.
+/// Suffix of the lock file, after the store's name.
 pub(crate) const SUFFIX: &str = ".open";
-/// How often to look whether whoever detaches the store is done.
+/// How often to check whether a process that detaches the store is done.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A lock that says that a store is open. It ends when this is dropped, or with the process.
+/// Describes the process that has the lock exclusively.
+const DETACHING: &str = "hermes sessiondb detach";
+
+/// A lock that shows that a store is open. It is released when this is dropped, or when the process ends.
 #[derive(Debug)]
 pub(crate) struct Presence {
-    /// `None` where there is no lock to be had.
+    /// `None` if the lock file can't be used.
     file: Option<File>,
     has_waited: bool,
 }
 
 impl Presence {
-    /// Takes part in the shared lock of a store. A reader does so only if the file is there, and never makes it.
+    /// Takes the shared lock of a store. A reader does so only if the lock file exists, and never creates it.
     ///
     /// # Errors
-    /// `Busy` if another process has taken the store for itself until the deadline.
+    /// `Busy` if another process had exclusive access until the deadline.
     pub(crate) fn shared(store: &Path, may_make: bool, wait: Duration) -> Result<Self, StoreError> {
         let (place, start, mut has_waited) = (place(store), Instant::now(), false);
+        let mut report_at = Some(start + long_wait::LONG);
         loop {
             let Some(file) = open(&place, may_make) else { return Ok(Self { file: None, has_waited }) };
             match file.try_lock_shared() {
-                // Whoever detaches a store removes the file while it has the lock: then another one is meant by now.
+                // A process that detaches a store removes the file while it holds the lock; another file may exist by
+                // now.
                 Ok(()) if !is_at(&file, &place) => continue,
                 Ok(()) => return Ok(Self { file: Some(file), has_waited }),
                 Err(TryLockError::Error(_)) => return Ok(Self { file: None, has_waited }),
                 Err(TryLockError::WouldBlock) if start.elapsed() < wait => {
                     has_waited = true;
+                    if report_at.take_if(|at| Instant::now() >= *at).is_some() {
+                        long_wait::report(Some(DETACHING.into()));
+                    }
                     std::thread::sleep(LOOK);
                 }
                 Err(TryLockError::WouldBlock) => {
@@ -47,7 +57,7 @@ impl Presence {
                         location: Location::from(store),
                         op: "open the store",
                         waited: start.elapsed(),
-                        holder: Some("hermes sessiondb detach".into()),
+                        holder: Some(DETACHING.into()),
                         source: "the store is being detached".into(),
                     });
                 }
@@ -55,17 +65,17 @@ impl Presence {
         }
     }
 
-    /// Whether there is a lock.
+    /// Returns whether the lock is held.
     pub(crate) const fn is_held(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Whether somebody had the store alone meanwhile, so that it may have changed.
+    /// Returns whether another process had exclusive access meanwhile, so that the store may have changed.
     pub(crate) const fn has_waited(&self) -> bool {
         self.has_waited
     }
 
-    /// Takes the store for this process alone, as far as our own processes go; `None` if another one has it open.
+    /// Takes exclusive access to the store among our own processes; `None` if another one has it open.
     pub(crate) fn exclusive(store: &Path) -> Option<Self> {
         let place = place(store);
         loop {
@@ -80,7 +90,7 @@ impl Presence {
     }
 }
 
-/// Returns the processes that have the store open, as far as the system tells.
+/// Returns the processes that have the store open, as far as the system reports them.
 pub(crate) fn holders(store: &Path) -> Vec<u32> {
     let Ok(found) = std::fs::metadata(place(store)) else { return Vec::new() };
     let inode = format!(":{}", found.ino());
@@ -97,7 +107,7 @@ pub(crate) fn holders(store: &Path) -> Vec<u32> {
     holders
 }
 
-/// Removes the file. Only for whoever has the store alone.
+/// Removes the lock file. The caller must have exclusive access.
 pub(crate) fn remove(store: &Path) {
     crate::open::place::remove(&place(store));
 }
@@ -116,7 +126,7 @@ fn open(place: &Path, may_make: bool) -> Option<File> {
     options.open(place).ok().filter(|file| file.metadata().is_ok_and(|found| is_ours(&found)))
 }
 
-/// Whether a path still leads to an open file.
+/// Returns whether a path still leads to an open file.
 fn is_at(file: &File, place: &Path) -> bool {
     let identity = |found: Metadata| (found.dev(), found.ino());
     let (here, there) = (file.metadata().ok().map(identity), std::fs::metadata(place).ok().map(identity));

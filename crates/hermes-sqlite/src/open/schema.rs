@@ -1,4 +1,5 @@
-//! Whose file it is, and what it takes to use it: nothing, a schema of its own, our side tables, or more columns as well.
+//! Determines the state of a file and brings it into use: it may need nothing, a new schema, our side tables, or
+//! missing columns too.
 //!
 //! Opening a file that is current reads two numbers and changes nothing.
 
@@ -19,20 +20,21 @@ use crate::index::indexes;
 use crate::open::copy;
 use crate::open::notice::{CopyBefore, Notice};
 use crate::write::database::Database;
+use crate::write::long_wait;
 use crate::write::queue::Queue;
 use hermes_session::{Refusal, StoreError};
 use look::{State, look};
 use std::path::Path;
 use std::time::Instant;
 
-/// The agent's schema that we make.
+/// The agent's schema version that we create.
 pub(crate) const VERSION: i64 = 11;
-/// The newest schema of the agent's that we know how to use.
+/// The newest schema version of the agent that we support.
 const NEWEST: i64 = 22;
-/// Our own revision, kept in `PRAGMA user_version`, which the agent leaves at 0.
+/// Our own revision, stored in `PRAGMA user_version`, which the agent leaves at 0.
 const REVISION: i64 = 1;
 
-/// Brings a file into use, whatever it is, or refuses it untouched.
+/// Brings a file into use, or refuses it without changing it.
 pub(crate) fn prepare(
     database: &Database,
     path: &Path,
@@ -43,16 +45,16 @@ pub(crate) fn prepare(
     if matches!(state, State::Current) && !look::has_surplus_version_rows(database)? {
         return Ok(Vec::new());
     }
-    // One at a time: the others find it done. SQLite's own lock is only taken for the change itself. Where there is no line,
-    // that one still keeps the change whole; at worst a copy is made twice.
-    queue.enter("bring the store into use", deadline).map_err(|late| Failure::Late { holder: late.holder })?;
-    let outcome = bring_into_use(database, path, &state);
+    // One process at a time does this; the others find it done. SQLite's own lock is only taken for the change itself.
+    // Without a queue, that lock still keeps the change atomic; at worst a copy is made twice.
+    queue.enter("prepare the store", deadline).map_err(|late| Failure::Late { holder: late.holder })?;
+    let outcome = bring_into_use(database, path, &state, deadline);
     let holder = queue.other();
     queue.leave();
     outcome.map_err(|failure| if failure.is_passing() { Failure::Late { holder } } else { failure })
 }
 
-fn bring_into_use(database: &Database, path: &Path, state: &State) -> Result<Vec<Notice>, Failure> {
+fn bring_into_use(database: &Database, path: &Path, state: &State, deadline: Instant) -> Result<Vec<Notice>, Failure> {
     let mut notices = Vec::new();
     let found = look(database, path)?;
     let mut copy = CopyBefore::NotNeeded;
@@ -67,18 +69,18 @@ fn bring_into_use(database: &Database, path: &Path, state: &State) -> Result<Vec
         database.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         notices.extend(journal(database, path)?);
     }
-    database.execute_batch("BEGIN IMMEDIATE")?;
+    long_wait::reporting(path, deadline, || database.execute_batch("BEGIN IMMEDIATE"))?;
     match change(database, path) {
-        Ok(told) => {
+        Ok(changes) => {
             database.execute_batch("COMMIT")?;
             tracing::info!(found = ?found, "store brought into use");
             if matches!(found, State::Adopted { .. } | State::Guest { .. }) {
-                // Where there are sessions, the index of lists is made a moment later.
+                // If there are sessions, the index of lists is created a moment later.
                 let added =
                     (objects(database)?.len() + usize::from(lacks_card(database)?)).saturating_sub(before) as u64;
-                notices.push(Notice::Adopted { added, copy });
+                notices.push(Notice::Adopted { added, copy, replaces: false });
             }
-            notices.extend(told);
+            notices.extend(changes);
         }
         Err(failure) => {
             database.execute_batch("ROLLBACK")?;
@@ -88,17 +90,18 @@ fn bring_into_use(database: &Database, path: &Path, state: &State) -> Result<Vec
     Ok(notices)
 }
 
-/// Brings a file into use that is a copy itself, so that none is kept of it, and that has nothing but rows: titles may be shared, and the search
-/// indexes are missing.
+/// Brings a copy into use that has only rows: titles may be shared, and the search indexes are missing. No copy of it
+/// is kept.
 pub(crate) fn bring_copy_into_use(database: &Database, path: &Path) -> Result<(), Failure> {
     database.execute_batch("BEGIN IMMEDIATE")?;
     change(database, path)?;
     adopt::part_titles(database)?;
-    indexes::mend(database, true)?;
+    indexes::create_missing(database, true)?;
     Ok(database.execute_batch("COMMIT")?)
 }
 
-/// The change itself, under the write lock. Only what is seen there counts: an agent may have been here in the meantime.
+/// Makes the change, under the write lock. The state is read again there, because an agent may have changed the file in
+/// the meantime.
 fn change(database: &Database, path: &Path) -> Result<Vec<Notice>, Failure> {
     let state = look(database, path)?;
     let notices = match state {
@@ -118,7 +121,8 @@ fn change(database: &Database, path: &Path) -> Result<Vec<Notice>, Failure> {
     Ok(notices)
 }
 
-/// Removes all rows of the agent's version table but the highest. No copy is kept for this: a notice names what was removed.
+/// Removes all rows of the agent's version table but the highest. No copy is kept for this: a notice lists the removed
+/// rows.
 fn leave_one_version_row(database: &Database) -> Result<Option<Notice>, Failure> {
     match version(database)? {
         Some(version) if look::has_surplus_version_rows(database)? => adopt::keep_one_version_row(database, version),
@@ -133,7 +137,7 @@ pub(crate) fn is_erasing(connection: &rusqlite::Connection) -> Result<bool, rusq
     Ok(has_state && connection.prepare("SELECT 1 FROM main.hx_state WHERE key = ?")?.exists([ERASING])?)
 }
 
-/// Whether a file is in use by us.
+/// Returns whether a file is adopted and complete.
 pub(crate) fn is_in_use(connection: &rusqlite::Connection, path: &Path) -> Result<bool, Failure> {
     Ok(matches!(look(connection, path)?, State::Current))
 }
@@ -143,9 +147,10 @@ pub(crate) fn is_old(connection: &rusqlite::Connection, path: &Path) -> Result<b
     Ok(matches!(look(connection, path)?, State::Adopted { version } if version < VERSION))
 }
 
-/// Prepares a connection that only reads. Where the file is not adopted, the connection gets temporary side tables, which [`refresh_memory`] fills.
+/// Prepares a connection that only reads. If the file is not adopted, the connection gets temporary side tables, which
+/// [`refresh_memory`] fills.
 pub(crate) fn prepare_read_only(mut database: Database, path: &Path) -> Result<Database, Failure> {
-    // One transaction: what is looked at here and what is remembered of the schema are of one state.
+    // One transaction, so that the state and the cached schema belong together.
     database.execute_batch("BEGIN")?;
     let is_adopted = look_to_read(&database, path)?;
     if !is_adopted {
@@ -157,7 +162,7 @@ pub(crate) fn prepare_read_only(mut database: Database, path: &Path) -> Result<D
     Ok(database)
 }
 
-/// Returns whether a file that is only read is adopted; fails if it is no file of an agent's.
+/// Returns whether a file that is only read is adopted. Fails if it is not an agent's file.
 fn look_to_read(database: &Database, path: &Path) -> Result<bool, Failure> {
     match look(database, path)? {
         State::Current => Ok(true),
@@ -166,10 +171,11 @@ fn look_to_read(database: &Database, path: &Path) -> Result<bool, Failure> {
     }
 }
 
-/// Returns the names of our tables, indexes, views and triggers in a file, in order: those that a statement of ours made. Tables that SQLite keeps
-/// for a full-text index, and indexes that it makes for a key, belong to their table and are not named. Every count of our objects is made here.
+/// Returns the names of our tables, indexes, views and triggers in a file, in order, as far as our statements created
+/// them. Shadow tables of a full-text index, and indexes that SQLite creates for a key, are not included. Every count
+/// of our objects uses this function.
 pub(crate) fn objects(connection: &rusqlite::Connection) -> Result<Vec<String>, rusqlite::Error> {
-    // FTS5 keeps an index in tables named after it.
+    // FTS5 stores an index in tables named after it.
     let mut named = connection.prepare(
         "SELECT name FROM main.sqlite_schema o WHERE name GLOB 'hx_*' AND NOT EXISTS (SELECT 1 FROM main.sqlite_schema t \
          WHERE t.sql LIKE 'CREATE VIRTUAL TABLE%' AND o.tbl_name GLOB t.name || '_*') ORDER BY name",
@@ -177,10 +183,10 @@ pub(crate) fn objects(connection: &rusqlite::Connection) -> Result<Vec<String>, 
     named.query_map([], |row| row.get(0))?.collect()
 }
 
-/// Keeps a copy of a file as it is before we change it, if there is room.
+/// Keeps a copy of a file before we change it, if there is room.
 pub(crate) fn keep_copy(database: &rusqlite::Connection, path: &Path, version: i64) -> Result<CopyBefore, Failure> {
     if !copy::has_room(database, path)? {
-        tracing::warn!(version, "no room for a copy before the file is altered");
+        tracing::warn!(version, "no disk space for a copy before the file is altered");
         return Ok(CopyBefore::NoRoom);
     }
     copy::clear_away(path);
@@ -190,17 +196,17 @@ pub(crate) fn keep_copy(database: &rusqlite::Connection, path: &Path, version: i
     Ok(CopyBefore::Kept(name))
 }
 
-/// Asks for the write-ahead log, unless the file system can't share one.
+/// Switches to WAL mode, unless the file system can't share a WAL.
 pub(crate) fn journal(database: &rusqlite::Connection, path: &Path) -> Result<Option<Notice>, Failure> {
     if let Some(kind) = crate::open::filesystem::without_shared_memory(path) {
         return Ok(Some(Notice::NoWriteAheadLog { kind }));
     }
-    // The answer tells the mode that holds; where the log can't be had, the rollback journal serves.
+    // The result is the actual mode; if WAL mode is not possible, the rollback journal is used.
     let _mode: String = database.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     Ok(None)
 }
 
-/// What there is to say about the log of a file that is in use.
+/// Returns a notice if a file in use has a WAL on a file system that can't share it.
 pub(crate) fn log_notice(database: &Database, path: &Path) -> Result<Option<Notice>, Failure> {
     let Some(kind) = crate::open::filesystem::without_shared_memory(path) else { return Ok(None) };
     let mode: String = database.pragma_query_value(None, "journal_mode", |row| row.get(0))?;

@@ -1,18 +1,22 @@
-//! What releases of the agent after 0.14 added to its tables, and what it means for us.
+//! Columns and tables that releases of the agent after 0.14 added, and their meaning for us.
 //!
-//! Told by column, never by version number: a release in between, or a file that was upgraded half-way, is read as it is.
+//! They are detected by column, never by version number, so that files of releases in between, or upgraded half-way,
+//! are read correctly.
 
 use rusqlite::Connection;
 
-/// The columns and tables that change what a row means, or what is told of it.
+/// The columns and tables that change the meaning of a row, or what we return of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Shape {
-    /// `messages.active`: 0 is a message that was taken back, or compacted away.
+    /// `messages.active`: 0 is a message that was rewound or compacted away.
     active: bool,
-    /// `messages.compacted`: 1 is a message whose content went into a summary in the same session.
+    /// `messages.compacted`: 1 is a message whose content was summarized in the same session.
     compacted: bool,
-    /// `sessions.archived`: 1 is a session put away.
-    archived: bool,
+    /// `sessions.archived`: 1 is an archived session.
+    pub(crate) archived: bool,
+    /// Whether `hx_archived` exists, which has the archived sessions of a file without that column and is created by
+    /// the first.
+    pub(crate) archived_beside: bool,
     /// `session_model_usage`: counters by model.
     pub(crate) model_usage: bool,
     /// Whether `hx_pin` and `hx_tag` exist, which are ours and created by the first pin or tag.
@@ -20,7 +24,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Looks at the tables of an open file.
+    /// Reads the tables of an open file.
     pub(crate) fn of(connection: &Connection) -> Result<Self, rusqlite::Error> {
         let has = |table: &str, column: &str| {
             connection
@@ -31,18 +35,19 @@ impl Shape {
             active: has("messages", "active")?,
             compacted: has("messages", "compacted")?,
             archived: has("sessions", "archived")?,
+            archived_beside: has("hx_archived", "session_id")?,
             model_usage: has("session_model_usage", "input_tokens")?,
             pins_and_tags: has("hx_pin", "pinned_at")? && has("hx_tag", "tag")?,
         })
     }
 
-    /// The condition on `messages` for being part of the transcript.
+    /// Returns the SQL condition that a message is part of the transcript.
     pub(crate) const fn in_transcript(self) -> &'static str {
-        // NULL is active: some upgrades left it so.
+        // NULL means active: some upgrades left it so.
         if self.active { "active IS NOT 0" } else { "1" }
     }
 
-    /// The condition on `messages` for having been said: part of the transcript, or compacted out of it.
+    /// Returns the SQL condition that a message is part of the transcript, or was compacted out of it.
     pub(crate) const fn was_said(self) -> &'static str {
         match (self.active, self.compacted) {
             (true, true) => "(active IS NOT 0 OR compacted = 1)",
@@ -51,13 +56,22 @@ impl Shape {
         }
     }
 
-    /// The condition on `messages` for having been compacted out of the transcript; nothing if this file has no such.
+    /// Returns the SQL condition that a message was compacted out of the transcript; `None` if this file has no such
+    /// messages.
     pub(crate) const fn was_compacted(self) -> Option<&'static str> {
         if self.active && self.compacted { Some("active = 0 AND compacted = 1") } else { None }
     }
 
-    /// The condition on a conversation whose first session is `r` and whose tip is `t` for being shown.
-    pub(crate) const fn is_listed(self) -> &'static str {
-        if self.archived { "coalesce(t.archived, r.archived) IS NOT 1" } else { "1" }
+    /// Returns the SQL expression, 0 or 1, that a session with this alias is archived.
+    pub(crate) fn is_archived(self, alias: &str) -> String {
+        let column = format!("coalesce({alias}.archived, 0) <> 0");
+        // An agent may have added the column after the table was made, and nothing has moved the rows yet.
+        let beside = format!("EXISTS (SELECT 1 FROM hx_archived a WHERE a.session_id = {alias}.id)");
+        match (self.archived, self.archived_beside) {
+            (false, false) => "0".to_owned(),
+            (true, false) => format!("({column})"),
+            (false, true) => beside,
+            (true, true) => format!("({column} OR {beside})"),
+        }
     }
 }

@@ -1,10 +1,10 @@
-//! Whole words: the best hits first.
+//! Matches of whole words, best first.
 
 use super::Search;
 use super::foreign;
 use super::hits::Page;
 use super::ids::Ids;
-use super::newest::Told;
+use super::newest::Handled;
 use super::plan::Plan;
 use super::rows::Said;
 use super::score::{Choices, Scored, alone, weight_of};
@@ -15,12 +15,12 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 impl Search<'_> {
-    /// Fills a page with whole words, best first; breaks if it is full, or time has run out.
+    /// Fills a page with matches of whole words, best first. Breaks if it is full or time has run out.
     pub(super) fn best_first(
         &mut self,
         page: &mut Page<'_>,
         plan: &Plan<'_>,
-        told: &mut Told,
+        handled: &mut Handled,
     ) -> Result<ControlFlow<()>, Failure> {
         let after = self.request.after.as_ref();
         let weights = match after {
@@ -72,16 +72,16 @@ impl Search<'_> {
         if is_late {
             self.leave_time();
         }
-        let flow = self.take(page, pool.into(), told)?;
+        let flow = self.take(page, pool.into(), handled)?;
         Ok(if is_late { ControlFlow::Break(()) } else { flow })
     }
 
-    /// Looks at messages in order, and takes those that match in whole words.
+    /// Checks messages in order of their score, and takes those that match in whole words.
     fn take(
         &mut self,
         page: &mut Page<'_>,
         mut pool: BinaryHeap<Scored>,
-        told: &mut Told,
+        handled: &mut Handled,
     ) -> Result<ControlFlow<()>, Failure> {
         let mut scratch = Scratch::default();
         while let Some(Scored { score, id }) = pool.pop() {
@@ -93,7 +93,7 @@ impl Search<'_> {
                 let text = said.text()?;
                 let tier = matcher.tier_with(&text, &mut scratch);
                 if tier != Some(Tier::Pieces) {
-                    told.done.insert(id);
+                    handled.done.insert(id);
                 }
                 match tier {
                     Some(Tier::Words) => {
@@ -109,7 +109,7 @@ impl Search<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Looks through everything: no index knows anything of the query.
+    /// Scans all messages, because no index covers any part of the query.
     pub(super) fn scan(&mut self, page: &mut Page<'_>) -> Result<(), Failure> {
         page.weigh(self.average, &[]);
         let (end, mut is_late, mut scratch) = (self.end, false, Scratch::default());
@@ -124,7 +124,7 @@ impl Search<'_> {
             }
             Ok(ControlFlow::<()>::Continue(()))
         };
-        // Those that the agent's own index names come first, so that they are found also where time runs out for the rest.
+        // Candidates of the agent's own index come first, so that they are found even if time runs out for the rest.
         let named = foreign::candidates(self.database, &self.request.query, self.newest);
         for id in named.iter().rev() {
             self.rows.one(*id, &mut look)?;
@@ -142,9 +142,10 @@ impl Search<'_> {
         let after = self.request.after.as_ref();
         let scored = words.iter().map(|(id, length)| Scored { score: self.score(*id, Some(*length), 1.0), id: *id });
         let pool: BinaryHeap<Scored> = scored.filter(|scored| scored.is_after(after)).collect();
-        let mut told = Told { words: Some(Ids::of(words.iter().map(|(id, _)| *id).collect())), ..Told::default() };
-        if self.take(page, pool, &mut told)?.is_continue() {
-            self.newest_first(page, Ids::Some(pieces), &told)?;
+        let mut handled =
+            Handled { words: Some(Ids::of(words.iter().map(|(id, _)| *id).collect())), ..Handled::default() };
+        if self.take(page, pool, &mut handled)?.is_continue() {
+            self.newest_first(page, Ids::Some(pieces), &handled)?;
         }
         Ok(())
     }

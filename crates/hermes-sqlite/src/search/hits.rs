@@ -13,11 +13,11 @@ use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension as _, params};
 use std::ops::{ControlFlow, Range};
 
-/// Hits as they are found, until there are enough.
+/// Collects hits until there are enough.
 pub(super) struct Page<'r> {
     request: &'r SearchRequest,
     hits: Vec<Hit>,
-    /// How many are still to be passed over.
+    /// How many hits are still to be skipped.
     skip: u64,
     /// How many matched.
     seen: u64,
@@ -30,17 +30,18 @@ impl<'r> Page<'r> {
         Self { request, hits: Vec::new(), skip: request.page.offset(), seen: 0, cursor, has_more: false }
     }
 
-    /// Keeps what the order rests on, for the next page.
+    /// Keeps the weights that the order depends on, for the next page.
     pub(super) fn weigh(&mut self, average: f64, weights: &[f64]) {
         self.cursor.weights = [average].into_iter().chain(weights.iter().copied()).collect();
     }
 
-    /// Whether nothing matched.
+    /// Returns whether nothing matched.
     pub(super) fn is_bare(&self) -> bool {
         self.seen == 0
     }
 
-    /// Takes a hit; breaks if no more are wanted. Told are the part of the answer that it stands in, how it matches, and how well.
+    /// Takes a hit. Breaks if no more are wanted. `place` is the part of the answer that it stands in, `tier` how it
+    /// matches, and `score` how well.
     pub(super) fn push(
         &mut self,
         said: &Said<'_>,
@@ -75,11 +76,12 @@ impl<'r> Page<'r> {
             snippet: snippet::snippet(text, &marks(text), &self.request.snippet),
             before: None,
             after: None,
+            is_archived: false,
         });
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The hits, with what stands around them, and where the next page starts.
+    /// Returns the hits with their neighbours, and where the next page starts.
     pub(super) fn end(
         self,
         database: &Database,
@@ -88,10 +90,11 @@ impl<'r> Page<'r> {
         let mut hits = self.hits;
         for hit in &mut hits {
             (hit.conversation, hit.title) = rows.conversation(&hit.session)?;
+            hit.is_archived = rows.is_archived(&hit.session)?;
             hit.before = neighbour(database, hit, Side::Before)?;
             hit.after = neighbour(database, hit, Side::After)?;
         }
-        // A page that takes no hits has none to go on from.
+        // A page without hits has none to continue from.
         let has_next = self.has_more && !hits.is_empty();
         Ok((hits, has_next.then_some(self.cursor)))
     }
@@ -103,14 +106,14 @@ enum Side {
     After,
 }
 
-/// The message beside a hit, in the order of the transcript.
+/// Returns the message beside a hit, in the order of the transcript; `None` if there is none.
 fn neighbour(database: &Database, hit: &Hit, side: Side) -> Result<Option<Neighbour>, Failure> {
     let (comparison, order, nearest) = match side {
         Side::Before => ("<", "DESC", "max"),
         Side::After => (">", "ASC", "min"),
     };
     let said = database.shape().was_said();
-    // It nearly always stands close by. If not, the agent's index has all ids of the session.
+    // It is nearly always close by. If not, the agent's index lists all ids of the session.
     let near = format!(
         "SELECT id FROM (SELECT id, session_id FROM messages WHERE id {comparison} ?1 AND {said} ORDER BY id {order} LIMIT 24) \
          WHERE session_id = ?2 LIMIT 1"
@@ -132,11 +135,11 @@ fn neighbour(database: &Database, hit: &Hit, side: Side) -> Result<Option<Neighb
     Ok(None)
 }
 
-/// The beginning of what a neighbour says.
+/// Returns the beginning of a neighbour's text.
 fn beginning(row: &rusqlite::Row<'_>) -> Result<String, rusqlite::Error> {
-    /// More than the characters that are shown have, but for the strangest.
+    /// More bytes than the shown characters have, except in unusual texts.
     const BYTES: usize = 4_096;
-    // Of a long text the first part nearly always has to do.
+    // Of a long text the first part nearly always suffices.
     if let ValueRef::Text(content) = row.get_ref(1)?
         && content.len() > BYTES
         && !content.starts_with(stored::MARK.as_bytes())

@@ -1,4 +1,4 @@
-//! Pieces of words, and whatever is asked for by time: the newest hits first.
+//! Matches of pieces of words, and searches by time: newest hits first.
 
 use super::Search;
 use super::hits::Page;
@@ -9,17 +9,17 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-/// What was told before as whole words.
+/// Messages that were handled before as matches of whole words.
 #[derive(Debug, Default)]
-pub(super) struct Told {
-    /// The messages that were looked at for that; nothing if none were.
+pub(super) struct Handled {
+    /// The candidates of that part; `None` if there was no such part.
     pub(super) words: Option<Ids>,
-    /// Those that need no second look: this page has them or passed over them, or they do not match at all.
+    /// Messages that need no second check: they are on this page, were skipped, or do not match at all.
     pub(super) done: HashSet<i64>,
 }
 
-impl Told {
-    /// Whether a message that matches was told before, or will be no more: whole words come before this.
+impl Handled {
+    /// Returns whether a match belongs to the part of whole words, which precedes this one.
     fn has(&self, id: i64, tier: Tier, unknown: &[i64]) -> bool {
         tier == Tier::Words
             && self.words.as_ref().is_some_and(|words| words.has(id) || unknown.binary_search(&id).is_ok())
@@ -27,8 +27,8 @@ impl Told {
 }
 
 impl Search<'_> {
-    /// Fills a page with messages that match and were not told before, from the newest on.
-    pub(super) fn newest_first(&mut self, page: &mut Page<'_>, ids: Ids, told: &Told) -> Result<(), Failure> {
+    /// Fills a page with matches that were not returned before, newest first.
+    pub(super) fn newest_first(&mut self, page: &mut Page<'_>, ids: Ids, handled: &Handled) -> Result<(), Failure> {
         let newest = match &self.request.after {
             Some(cursor) if cursor.tier == Tier::Pieces => cursor.message.0.saturating_sub(1),
             _ => self.newest,
@@ -46,7 +46,7 @@ impl Search<'_> {
         let mut look = |said: &super::rows::Said<'_>| {
             let text = said.text()?;
             match matcher.tier_with(&text, &mut scratch) {
-                Some(tier) if !told.has(said.id, tier, unknown) => {
+                Some(tier) if !handled.has(said.id, tier, unknown) => {
                     page.push(said, &text, (Tier::Pieces, tier, 0.0), |text| matcher.marks(text))
                 }
                 _ => Ok(ControlFlow::Continue(())),
@@ -54,7 +54,7 @@ impl Search<'_> {
         };
         match ids {
             Ids::Some(ids) => {
-                for id in ids.into_iter().rev().filter(|id| *id <= newest && !told.done.contains(id)) {
+                for id in ids.into_iter().rev().filter(|id| *id <= newest && !handled.done.contains(id)) {
                     is_late = Instant::now() > end;
                     if is_late || self.rows.one(id, &mut look)?.is_some_and(|flow| flow.is_break()) {
                         break;

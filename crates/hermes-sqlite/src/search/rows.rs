@@ -1,4 +1,4 @@
-//! Messages and sessions as a search reads them.
+//! Reads messages and sessions for a search.
 
 use super::score;
 use crate::calls::hidden::seen;
@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-/// A message, borrowed from the row that it stands in.
+/// A message, borrowed from its row.
 pub(super) struct Said<'r> {
     pub(super) id: i64,
     pub(super) session: Rc<Card>,
@@ -35,7 +35,7 @@ impl Said<'_> {
         let column = |index| -> Result<Option<Cow<'_, str>>, Failure> {
             Ok(match self.row.get_ref(index)? {
                 ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-                    // Nearly all of it is valid, and this look is the quicker one.
+                    // Nearly all text is valid, and this check is the faster one.
                     Some(std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed))
                 }
                 _ => text(self.row, index)?.map(Cow::Owned),
@@ -44,14 +44,14 @@ impl Said<'_> {
         Ok([column(4)?, column(5)?, column(6)?])
     }
 
-    /// How long it is, as the index tells it when it knows the message.
+    /// Returns its number of tokens, as the index stores it once the message is indexed.
     pub(super) fn length(&self) -> Result<u32, Failure> {
         let columns = self.columns()?;
         let tokens = columns.iter().flatten().map(|text| score::tokens(text));
         Ok(tokens.fold(0, u32::saturating_add).min(vocabulary::MAX_LENGTH))
     }
 
-    /// What was said, as a person wrote it.
+    /// Returns the text as a person wrote it.
     pub(super) fn text(&self) -> Result<Cow<'_, str>, Failure> {
         let [content, tool, calls] = self.columns()?;
         if let (Some(Cow::Borrowed(content)), None, None) = (&content, &tool, &calls) {
@@ -60,13 +60,13 @@ impl Said<'_> {
         Ok(Cow::Owned(vocabulary::decoded(content.as_deref(), tool.as_deref(), calls.as_deref()).into_owned()))
     }
 
-    /// The tool, in a tool's result.
+    /// Returns the tool name of a tool's result.
     pub(super) fn tool_name(&self) -> Result<Option<String>, Failure> {
         Ok(text(self.row, 5)?)
     }
 }
 
-/// A session, as far as hits and filters need it.
+/// The fields of a session that hits and filters need.
 #[derive(Debug)]
 pub(super) struct Card {
     pub(super) id: SessionId,
@@ -75,18 +75,18 @@ pub(super) struct Card {
     pub(super) model: Option<String>,
     pub(super) title: Option<String>,
     pub(super) started_at: Timestamp,
-    /// Whether its messages are searched.
+    /// Whether the filter admits its messages.
     pub(super) is_admitted: bool,
 }
 
-/// What is read of the store during one search. Sessions are looked up once.
+/// Reads rows of the store during one search. Sessions are looked up once.
 pub(super) struct Rows<'d> {
     database: &'d Database,
     filter: &'d SearchFilter,
     cards: HashMap<String, Option<Rc<Card>>>,
-    /// The session that was looked up last.
+    /// The session of the last lookup.
     last: Option<Rc<Card>>,
-    /// The conversations of sessions: where they go on, and what they are called.
+    /// The conversations of sessions: their tip and title.
     conversations: HashMap<SessionId, (SessionId, Option<String>)>,
 }
 
@@ -95,7 +95,7 @@ impl<'d> Rows<'d> {
         Self { database, filter, cards: HashMap::new(), last: None, conversations: HashMap::new() }
     }
 
-    /// The session with this id, if anybody may see it.
+    /// Returns the session with this id; `None` if it does not exist or is hidden.
     fn card(&mut self, id: &str) -> Result<Option<Rc<Card>>, Failure> {
         if let Some(card) = self.cards.get(id) {
             return Ok(card.clone());
@@ -106,7 +106,8 @@ impl<'d> Rows<'d> {
                 seen!()
             )
         };
-        // In the table itself the title lies behind the system prompt. Where the index is missing, it is read there.
+        // In the table itself the title lies behind the system prompt, so the covering index is used unless it is
+        // missing.
         let mut statement = match self.database.prepare_cached(&sql("INDEXED BY hx_sessions_card")) {
             Ok(statement) => statement,
             Err(_) => self.database.prepare_cached(&sql(""))?,
@@ -163,10 +164,11 @@ impl<'d> Rows<'d> {
         (format!("SELECT h.session_id FROM hx_session h WHERE 1{scope}{tags}"), values)
     }
 
-    /// The messages of the few sessions that a filter admits; nothing if it admits many, so that asking of each message is quicker.
+    /// Returns the messages of the few sessions that a filter admits. Returns `None` if it admits many, so that
+    /// checking each message is faster.
     pub(super) fn admitted(&mut self) -> Result<Option<Vec<i64>>, Failure> {
         const MAX_LISTED_SESSIONS: usize = 64;
-        // What only leaves something out admits most, as a rule.
+        // A filter that only excludes sessions usually admits most of them.
         if !self.filter.names_sessions() {
             return Ok(None);
         }
@@ -178,7 +180,7 @@ impl<'d> Rows<'d> {
                 }
             }
         } else {
-            // As a rule the first ones tell that there are many.
+            // Usually the first rows show that there are many.
             let ((sql, values), database) = (self.in_admitted_conversations(), self.database);
             let mut statement = database.prepare_cached(&sql)?;
             let mut rows = statement.query(params_from_iter(values))?;
@@ -204,7 +206,7 @@ impl<'d> Rows<'d> {
         Ok(Some(ids))
     }
 
-    /// Tells one message to `visit`, if it is there and admitted.
+    /// Passes a message to `visit`, if it exists and is admitted.
     pub(super) fn one<T>(
         &mut self,
         id: i64,
@@ -218,7 +220,7 @@ impl<'d> Rows<'d> {
         self.admit(row)?.map(|said| visit(&said)).transpose()
     }
 
-    /// Tells every admitted message to `visit`, the newest first from `newest` on, until it breaks.
+    /// Passes every admitted message to `visit`, newest first from `newest` on, until it breaks.
     pub(super) fn all(
         &mut self,
         newest: i64,
@@ -242,7 +244,7 @@ impl<'d> Rows<'d> {
     }
 
     fn admit<'r>(&mut self, row: &'r rusqlite::Row<'r>) -> Result<Option<Said<'r>>, Failure> {
-        // Messages that follow one another are mostly of one session.
+        // Adjacent messages are mostly of one session.
         let is_last =
             |card: &Rc<Card>| matches!(row.get_ref(1), Ok(ValueRef::Text(id)) if id == card.id.as_str().as_bytes());
         let session = match &self.last {
@@ -265,7 +267,20 @@ impl<'d> Rows<'d> {
         Ok(Some(Said { id: row.get(0)?, session, role, at, row }))
     }
 
-    /// Where the conversation of a session goes on, and what it is called.
+    /// Returns whether the conversation of a session is archived.
+    pub(super) fn is_archived(&self, session: &SessionId) -> Result<bool, Failure> {
+        let shape = self.database.shape();
+        if !(shape.archived || shape.archived_beside) {
+            return Ok(false);
+        }
+        let sql = format!(
+            "SELECT 1 FROM hx_session h JOIN sessions f ON f.id = h.root WHERE h.session_id = ? AND {}",
+            shape.is_archived("f")
+        );
+        Ok(self.database.prepare_cached(&sql)?.exists([session.as_str()])?)
+    }
+
+    /// Returns the tip and the title of the conversation of a session.
     pub(super) fn conversation(&mut self, session: &SessionId) -> Result<(SessionId, Option<String>), Failure> {
         if let Some(known) = self.conversations.get(session) {
             return Ok(known.clone());

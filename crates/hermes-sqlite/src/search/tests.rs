@@ -3,7 +3,7 @@ use crate::SqliteOptions;
 use crate::open::connection::open_writer;
 use hermes_session::search::Query;
 
-/// A file with two messages that are indexed and two that are not; the names of both.
+/// Makes a file with two messages that are indexed and two that are not.
 fn file() -> (tempfile::TempDir, Database) {
     let folder = tempfile::tempdir().unwrap();
     let database = open_writer(&folder.path().join("state.db"), &SqliteOptions::default()).unwrap().writer.unwrap();
@@ -26,7 +26,7 @@ fn what_the_indexes_named_is_shown_when_time_runs_out_in_the_rest() {
     let request = SearchRequest { timeout: Duration::ZERO, ..SearchRequest::new(Query::parse("fox")) };
     let later = Instant::now() + Duration::from_secs(3_600);
     for is_relaxed in [false, true] {
-        // There is time to ask the indexes, and none for what they do not know.
+        // There is time to query the indexes, but none to scan the backlog.
         let mut search = Search::new(&database, &request, &coverage, later).unwrap();
         let mut page = Page::new(&request, search.cursor(is_relaxed));
         let words = search.plan(Tier::Words).unwrap();
@@ -35,7 +35,7 @@ fn what_the_indexes_named_is_shown_when_time_runs_out_in_the_rest() {
         if is_relaxed {
             relaxed::relaxed(&mut search, &mut page).unwrap();
         } else {
-            let flow = search.best_first(&mut page, &words, &mut Told::default()).unwrap();
+            let flow = search.best_first(&mut page, &words, &mut Handled::default()).unwrap();
             assert!(flow.is_break(), "nothing else is looked for");
         }
         let (hits, _) = page.end(&database, &mut search.rows).unwrap();

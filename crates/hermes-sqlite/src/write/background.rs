@@ -1,42 +1,42 @@
-//! When the writer does what may be done later: once it has nothing else to do, but not too late.
+//! Schedules background work of the writer: when it is idle, but not too late.
 //!
-//! Between two writes it does only what should not be late, which is indexing. What can wait for a pause is left for one: a step of it takes as
-//! long as the lock may be held, and the next write would wait for that before it enters the queue, behind whoever is at the same work.
+//! Between two writes it only does pressing work, which is mostly indexing. Other work waits for a pause: a step may
+//! hold the lock for its full time, and the next write would have to wait for that before it enters the queue.
 
 use crate::error::Failure;
 use crate::write::database::Database;
 use std::time::{Duration, Instant};
 
-/// So long after a write, if nothing else was asked for, the writer turns to what is left to do.
+/// Time without a write after which the writer starts background work.
 const QUIET: Duration = Duration::from_millis(300);
-/// The number of writes, or the time, after which background work runs between two writes.
+/// Number of writes, or time, after which background work runs between two writes.
 const MAX_LAG: Lag = Lag { writes: 2_000, span: Duration::from_secs(4) };
-/// The same while a backlog is known, so that the work does not fall further behind.
+/// The limits while a backlog is known, so that it does not grow further.
 const MAX_LAG_WITH_BACKLOG: Lag = Lag { writes: 250, span: Duration::from_millis(500) };
-/// What can wait for a pause does not wait for longer than this.
+/// Maximum delay of work that waits for a pause.
 const NO_PAUSE: Duration = Duration::from_secs(60);
-/// So long it is let be after it failed twice.
-const PENANCE: Duration = Duration::from_secs(5);
-/// What is left when the store is closed may take this long.
+/// Pause before retrying background work that failed twice in a row.
+const RETRY_DELAY: Duration = Duration::from_secs(5);
+/// Maximum time for remaining work when the store is closed.
 pub(crate) const LAST: Duration = Duration::from_millis(200);
 
-/// Work that may be done later, and lost without harm: it is told anew from what is stored.
+/// Work that can be postponed, or lost without harm, because its results are derived from stored data.
 #[derive(Clone, Copy)]
 pub(crate) struct Background {
-    /// Does a short piece of it, in the transaction that is open; whether more is left.
+    /// Does a short piece of any work, in the open transaction. Returns whether more is left.
     pub(crate) step: Step,
-    /// The same for what should not be late.
+    /// Does a short piece of pressing work, in the open transaction. Returns whether more is left.
     pub(crate) pressing: Step,
 }
 
 type Step = fn(&Database) -> Result<bool, Failure>;
 
-/// What a step is about.
+/// Selects the work of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Whatever is left.
+    /// All outstanding work.
     All,
-    /// What should not be late.
+    /// Only pressing work.
     Pressing,
 }
 
@@ -54,23 +54,23 @@ struct Lag {
     span: Duration,
 }
 
-/// What is left to do, and when it is time.
+/// Tracks outstanding work and when it is due.
 #[derive(Debug, Default)]
 pub(crate) struct Chores {
-    /// How many writes there were since the last step, when the first of them was, and the last.
+    /// The number of writes since the last step. `first` and `last` are the times of the first and the last write.
     writes: usize,
     first: Option<Instant>,
     last: Option<Instant>,
-    /// Whether more is known to be left.
+    /// Whether more work is known to be left.
     more: bool,
-    /// Whether somebody asked for it.
+    /// Whether a caller asked for background work.
     nudged: bool,
-    /// Whether anything was written that a step may be needed for, or somebody asked for it, since all was done.
+    /// Whether, since all work was done, anything was written that may need a step, or a caller asked for one.
     owed: bool,
-    /// Since when steps were about what is pressing alone.
+    /// Since when steps did only pressing work.
     put_aside: Option<Instant>,
     failures: u32,
-    /// Not before this.
+    /// The earliest time of the next step.
     not_before: Option<Instant>,
 }
 
@@ -79,7 +79,7 @@ impl Chores {
         (self.nudged, self.owed) = (true, true);
     }
 
-    /// Takes in that so many jobs were written.
+    /// Records that this many jobs were written.
     pub(crate) fn wrote(&mut self, jobs: usize, now: Instant) {
         self.writes += jobs;
         self.first.get_or_insert(now);
@@ -87,14 +87,14 @@ impl Chores {
         self.owed = true;
     }
 
-    /// What a step is about that is done now.
+    /// Returns which work a step should do now.
     pub(crate) fn work(&self, now: Instant) -> Work {
         let is_pause = self.last.is_none_or(|last| now.saturating_duration_since(last) >= QUIET);
         let is_late = self.put_aside.is_some_and(|since| now.saturating_duration_since(since) >= NO_PAUSE);
         if is_pause || is_late || self.nudged { Work::All } else { Work::Pressing }
     }
 
-    /// Takes in how a step ended.
+    /// Records the outcome of a step.
     pub(crate) fn stepped(&mut self, work: Work, outcome: Result<bool, ()>, now: Instant) {
         (self.writes, self.first) = (0, None);
         match outcome {
@@ -111,17 +111,17 @@ impl Chores {
             Err(()) => {
                 self.more = true;
                 self.failures += 1;
-                self.not_before = if self.failures.is_multiple_of(2) { now.checked_add(PENANCE) } else { None };
+                self.not_before = if self.failures.is_multiple_of(2) { now.checked_add(RETRY_DELAY) } else { None };
             }
         }
     }
 
-    /// Puts a step off because others are in the way.
+    /// Postpones a step because other writers are busy.
     pub(crate) fn put_off(&mut self, now: Instant) {
         self.not_before = now.checked_add(QUIET);
     }
 
-    /// When a step is due if nothing else is asked for; nothing if nothing is left.
+    /// Returns when a step is due if no job arrives; `None` if no work is left.
     pub(crate) fn next(&self, now: Instant) -> Option<Instant> {
         if !self.more && !self.owed {
             return None;
@@ -130,19 +130,19 @@ impl Chores {
             Some(last) if !self.nudged => last + QUIET,
             _ => now,
         };
-        // More that is left goes on at once, after a pause of its own.
+        // Known remaining work continues at once.
         let due = if self.more && self.writes == 0 { now } else { quiet };
         Some(self.not_before.map_or(due, |earliest| due.max(earliest)))
     }
 
-    /// Whether a step is due between two groups of jobs.
+    /// Returns whether a step is due between two groups of jobs.
     pub(crate) fn is_overdue(&self, now: Instant) -> bool {
         let Lag { writes, span } = if self.more { MAX_LAG_WITH_BACKLOG } else { MAX_LAG };
         let late = self.first.is_some_and(|first| now.saturating_duration_since(first) >= span);
         (self.writes >= writes || late) && self.not_before.is_none_or(|earliest| now >= earliest)
     }
 
-    /// Whether a step is worth it before the store is closed: not for one that only read and found nothing to do.
+    /// Returns whether a step is worthwhile before the store is closed: not if it was only read and no work was found.
     pub(crate) fn is_left_at_the_end(&self, now: Instant) -> bool {
         self.owed && self.not_before.is_none_or(|earliest| now >= earliest)
     }
@@ -183,7 +183,7 @@ mod tests {
         assert!(chores.is_overdue(start + ms(1)));
         chores.stepped(Work::All, Ok(false), start + ms(2));
         assert!(!chores.is_overdue(start + ms(9_000)));
-        // While more is known to be left it comes more often.
+        // While more work is known to be left, steps come more often.
         chores.stepped(Work::All, Ok(true), start);
         chores.wrote(249, start);
         assert!(!chores.is_overdue(start + ms(499)));
@@ -202,7 +202,7 @@ mod tests {
         chores.stepped(Work::Pressing, Ok(false), start + ms(20));
         assert_eq!(chores.next(start + ms(21)), Some(start + ms(300)), "the rest in a pause");
         assert!(chores.is_left_at_the_end(start + ms(21)));
-        // But not for ever.
+        // But not forever.
         chores.wrote(1, start + ms(60_009));
         assert_eq!(chores.work(start + ms(60_009)), Work::Pressing);
         assert_eq!(chores.work(start + ms(60_010)), Work::All);

@@ -1,7 +1,8 @@
-//! Folds the write-ahead log back into the file, on a thread of its own, so that no append waits for it.
+//! Checkpoints the WAL on a thread of its own, so that no append waits for it.
 //!
-//! A passive fold copies what no reader needs and disturbs nobody, but while others write it never comes to the end of the log, and only a log that was
-//! folded to its end starts anew. So a log that has grown long is squeezed: the slot is held for a moment, and what is left is folded.
+//! A passive checkpoint copies frames that no reader needs and blocks nobody. But while others write, it never reaches
+//! the end of the WAL, and only a WAL that was checkpointed to its end restarts. So a long WAL is checkpointed in a
+//! slot of the queue: writers wait for a moment while the rest is copied.
 
 use crate::error::Failure;
 use crate::open::connection;
@@ -15,21 +16,21 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tracing::{debug, error, trace, warn};
 
-/// So many frames of the log that are not in the file yet are worth a fold: SQLite's own number.
+/// Number of frames not yet in the file that is worth a checkpoint: SQLite's own default.
 const FRAMES: i64 = 1_000;
-/// From this length on the log is squeezed.
+/// Size in bytes from which on the WAL is checkpointed in a slot.
 pub(crate) const LONG: u64 = 16 << 20;
-/// No two looks within this: SQLite compiles the statement anew for each.
+/// Minimum time between two checks: SQLite compiles the statement again for each.
 const LOOK: Duration = Duration::from_millis(5);
-/// No two folds within this, whoever does them.
+/// Minimum time between two checkpoints, by any of our processes.
 const SPAN: Duration = Duration::from_millis(100);
-/// How long a squeeze waits for a slot, and then for readers.
+/// How long a checkpoint waits for a slot, and then (`READERS`) for readers.
 const SLOT_WAIT: Duration = Duration::from_millis(300);
 const READERS: Duration = Duration::from_millis(60);
-/// A log that readers kept long is looked at again after this, then after twice as long and so on.
+/// Pause before retrying a checkpoint that readers blocked; it doubles up to the maximum.
 const AGAIN: std::ops::RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(1);
 
-/// How far the log reaches, and how much of it is in the file.
+/// The number of frames in the WAL, and how many of them are in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Frames {
     log: i64,
@@ -37,7 +38,7 @@ struct Frames {
 }
 
 impl Frames {
-    /// Runs one of SQLite's checkpoints; nothing if somebody else is at it.
+    /// Runs a checkpoint statement. Returns `None` if another connection is running one.
     fn after(database: &Database, checkpoint: &str) -> Result<Option<Self>, rusqlite::Error> {
         database.prepare_cached(checkpoint)?.query_row([], |row| {
             let frames = Self { log: row.get(1)?, folded: row.get(2)? };
@@ -50,12 +51,12 @@ impl Frames {
     }
 }
 
-/// The size of a page, which a file with a log keeps.
+/// Returns the page size, which does not change in WAL mode.
 fn page_size(database: &Database) -> Result<i64, rusqlite::Error> {
     database.pragma_query_value(None, "page_size", |row| row.get(0))
 }
 
-/// The thread that folds, once there is something to fold.
+/// The checkpoint thread, which starts when it is first needed.
 pub(crate) struct Folder {
     store: PathBuf,
     page: Option<i64>,
@@ -68,13 +69,13 @@ impl Folder {
         Self { store: store.to_owned(), page: None, looked: None, thread: None }
     }
 
-    /// Has the log folded if that is due and falls to us. The caller must hold the slot.
+    /// Starts a checkpoint if it is due and no other process does it. The caller must hold the slot.
     pub(crate) fn look(&mut self, database: &Database, queue: &mut Queue) {
         if self.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
             return;
         }
         self.looked = Some(Instant::now());
-        // A checkpoint that does nothing tells how long the log is.
+        // A no-op checkpoint reports the length of the WAL.
         let Ok(Some(frames)) = Frames::after(database, "PRAGMA wal_checkpoint(NOOP)") else { return };
         self.page = self.page.or_else(|| page_size(database).ok());
         let due = frames.log - frames.folded >= FRAMES || self.page.is_some_and(|page| frames.is_long(page));
@@ -82,7 +83,7 @@ impl Folder {
             && queue.claim_fold(SPAN)
             && let Err(error) = self.wake()
         {
-            // Without a thread SQLite has to do it in the middle of somebody's commit.
+            // Without a thread, SQLite has to checkpoint within a commit.
             let is_left_to_sqlite = database.pragma_update(None, "wal_autocheckpoint", FRAMES).is_ok();
             warn!(%error, is_left_to_sqlite, "no thread for checkpoints");
         }
@@ -98,7 +99,7 @@ impl Folder {
                 self.thread.insert((signals, thread))
             }
         };
-        // If it is full, the thread is about to look anyway.
+        // If the channel is full, the thread is about to check anyway.
         _ = signals.try_send(());
         Ok(())
     }
@@ -134,7 +135,7 @@ fn fold_all(store: &Path, signals: &Receiver<()>) {
         }
         again = match outcome {
             Ok(true) => None,
-            // A failure is not for long, or the next commit meets it too, and tells.
+            // A failure is temporary, or the next commit fails too and reports it.
             Ok(false) | Err(_) => Some(again.map_or(*AGAIN.start(), |pause: Duration| (pause * 2).min(*AGAIN.end()))),
         };
     }
@@ -148,22 +149,22 @@ fn open<'a>(store: &Path, database: &'a mut Option<Database>) -> Result<&'a Data
     }
 }
 
-/// Folds what can be folded; whether the log is short, or somebody else sees to it.
+/// Checkpoints what it can. Returns whether the WAL is short, or another process takes care of it.
 fn fold(database: &Database, store: &Path, queue: &mut Queue) -> Result<bool, Failure> {
     const PASSIVE: &str = "PRAGMA wal_checkpoint(PASSIVE)";
     let Some(frames) = Frames::after(database, PASSIVE)? else { return Ok(true) };
     if !frames.is_long(page_size(database)?) {
         return Ok(true);
     }
-    // What came while the most of it was folded, so that little is left for when everybody waits.
+    // Repeated for frames that were added meanwhile, so that little is left for the time when all writers wait.
     let Some(frames) = Frames::after(database, PASSIVE)? else { return Ok(true) };
-    // A reader of long ago would be in the way; nobody has to wait for that.
-    if frames.log - frames.folded >= FRAMES || queue.enter("fold the log", Instant::now() + SLOT_WAIT).is_err() {
+    // An old reader would block the rest; writers should not wait for that.
+    if frames.log - frames.folded >= FRAMES || queue.enter("checkpoint the WAL", Instant::now() + SLOT_WAIT).is_err() {
         return Ok(false);
     }
     connection::set_deadline(READERS);
     let file = beside(store, "-wal").metadata().map_or(0, |log| log.len());
-    // A log that starts anew in place is quicker to write than one that has to grow again.
+    // A WAL that restarts in place is faster to write than one that has to grow again.
     let squeeze = if file > 2 * LONG { "PRAGMA wal_checkpoint(TRUNCATE)" } else { "PRAGMA wal_checkpoint(RESTART)" };
     let is_busy: bool = database.prepare_cached(squeeze)?.query_row([], |row| row.get(0))?;
     Ok(!is_busy)

@@ -11,6 +11,7 @@ mod waiting;
 pub(crate) use state::Moment;
 
 use crate::open::place::beside;
+use crate::write::long_wait;
 use rustix::fs::OFlags;
 use state::{Holder, Stage, State};
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
@@ -21,8 +22,8 @@ use std::time::{Duration, Instant};
 use tracing::{debug, trace, warn};
 use waiting::{Waited, Waiting};
 
-/// Describes whoever holds SQLite's lock without a slot in the queue.
-const OUTSIDER: &str = "a program that takes no part in the queue (the Python agent, sqlite3 or the like)";
+/// Describes a program that holds SQLite's lock without a slot in the queue.
+const FOREIGN_WRITER: &str = "a program outside the writers' queue (the Python agent, sqlite3 or similar)";
 
 /// Age of a slot from which on its holder counts as stuck. Other writers then use SQLite's lock alone, which the holder may not even hold.
 const STUCK: Duration = Duration::from_secs(5);
@@ -31,7 +32,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// How long the last holder of a slot leaves the next one to a waiting writer. The system wakes waiting writers when the lock is released and
 /// gives it to the first that asks; on a busy machine that would be the one that runs already, again and again.
-const COURTESY: Duration = Duration::from_millis(20);
+const YIELD_TIME: Duration = Duration::from_millis(20);
 /// The pause between two checks meanwhile.
 const GLANCE: Duration = Duration::from_micros(200);
 
@@ -41,7 +42,7 @@ const LONG_WAIT: Duration = Duration::from_millis(50);
 /// The deadline passed before the slot was granted.
 #[derive(Debug)]
 pub(crate) struct Late {
-    /// Who holds the queue, as far as that can be told.
+    /// The holder of the queue, if known.
     pub(crate) holder: Option<String>,
 }
 
@@ -51,28 +52,28 @@ pub(crate) struct Queue {
     file: Option<Arc<File>>,
     waiting: Waiting,
     slot: Option<Slot>,
-    /// The state known to this process alone, for where there is no queue.
+    /// The state known to this process alone, for use without a queue.
     own: State,
     /// When our last slot began.
     last: Option<Moment>,
     stuck: Duration,
-    courtesy: Duration,
+    yield_time: Duration,
 }
 
 /// A slot that this writer holds.
 struct Slot {
-    /// `None` where there is no queue.
+    /// `None` if there is no queue.
     file: Option<Arc<File>>,
     state: State,
-    /// Who may have SQLite's lock if we do not get it.
+    /// The program that may have SQLite's lock if we do not get it.
     other: Option<String>,
 }
 
-/// How the file was locked.
+/// The outcome of locking the file.
 enum Locked {
-    /// It is.
+    /// The file is locked.
     Yes(Arc<File>),
-    /// It can't be had at all.
+    /// The file can't be locked at all.
     Never,
     /// Its holder is stuck.
     Stuck(Option<String>),
@@ -90,18 +91,18 @@ impl Queue {
             own: State::default(),
             last: None,
             stuck: STUCK,
-            courtesy: COURTESY,
+            yield_time: YIELD_TIME,
         }
     }
 
-    /// The same with another measure of [`COURTESY`].
+    /// Returns the queue with another value of [`YIELD_TIME`].
     #[cfg(test)]
-    pub(crate) fn with_courtesy(mut self, courtesy: Duration) -> Self {
-        self.courtesy = courtesy;
+    pub(crate) fn with_yield_time(mut self, yield_time: Duration) -> Self {
+        self.yield_time = yield_time;
         self
     }
 
-    /// Waits for a slot and holds it until [`Queue::leave`]. `op` is the verb that says what it is for.
+    /// Waits for a slot and holds it until [`Queue::leave`]. `op` is the operation, as a verb.
     pub(crate) fn enter(&mut self, op: &str, deadline: Instant) -> Result<(), Late> {
         let start = Instant::now();
         let locked = self.lock(deadline, None)?;
@@ -110,7 +111,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Like [`Queue::enter`], but goes on without a slot if its holder is stuck: SQLite's lock alone decides then.
+    /// Enters like [`Queue::enter`], but continues without a slot if its holder is stuck: SQLite's lock alone decides
+    /// then.
     pub(crate) fn enter_or_pass(&mut self, op: &str, deadline: Instant) -> Result<(), Late> {
         let start = Instant::now();
         let locked = self.lock(deadline, Some(self.stuck))?;
@@ -125,7 +127,7 @@ impl Queue {
         let (file, mut state, other) = match locked {
             Locked::Yes(file) => {
                 let state = State::read(&file, now);
-                (Some(file), state, Some(OUTSIDER.to_owned()))
+                (Some(file), state, Some(FOREIGN_WRITER.to_owned()))
             }
             Locked::Never => (None, self.own.clone(), None),
             Locked::Stuck(holder) => (None, self.own.clone(), holder),
@@ -134,23 +136,23 @@ impl Queue {
         state.entered = now;
         state.holder = Some(Holder { process: std::process::id(), since: now, stage: Stage::Writing, op: op.into() });
         self.slot = Some(Slot { file, state, other });
-        self.tell();
+        self.publish();
     }
 
     /// Records whether the holder of the slot waits for a foreign writer.
-    pub(crate) fn wait_for_outsider(&mut self, waits: bool) {
+    pub(crate) fn wait_for_foreign_writer(&mut self, waits: bool) {
         if let Some(holder) = self.slot.as_mut().and_then(|slot| slot.state.holder.as_mut()) {
             holder.stage = if waits { Stage::Waiting } else { Stage::Writing };
-            self.tell();
+            self.publish();
         }
     }
 
-    /// Returns who has SQLite's lock if it is taken while we hold the slot, if known.
+    /// Returns the program that has SQLite's lock if it is taken while we hold the slot, if known.
     pub(crate) fn other(&self) -> Option<String> {
         self.slot.as_ref()?.other.clone()
     }
 
-    /// Takes in that SQLite's lock was ours from `start` until now, and which message was the newest before and after.
+    /// Records that we held SQLite's lock from `start` until now, and the newest message before and after.
     pub(crate) fn used(&mut self, start: Moment, before: Option<i64>, after: Option<i64>) {
         let Some(slot) = &mut self.slot else { return };
         let (now, state) = (Moment::now(), &mut slot.state);
@@ -171,7 +173,7 @@ impl Queue {
         Some(rest)
     }
 
-    /// Whether it falls to us to fold the log: nobody went to do so within `span`.
+    /// Returns whether we should checkpoint the WAL: no process started to within `span`.
     pub(crate) fn claim_fold(&mut self, span: Duration) -> bool {
         let Some(slot) = &mut self.slot else { return true };
         let now = Moment::now();
@@ -197,13 +199,13 @@ impl Queue {
     }
 
     /// Writes the state into the file for the other processes.
-    fn tell(&self) {
+    fn publish(&self) {
         if let Some(Slot { file: Some(file), state, .. }) = &self.slot {
             state.write(file);
         }
     }
 
-    /// Locks the file, unless whoever has it has been at it for longer than `stuck`.
+    /// Locks the file, unless its holder has held it for longer than `stuck`.
     fn lock(&mut self, deadline: Instant, stuck: Option<Duration>) -> Result<Locked, Late> {
         let Some(file) = self.open() else { return Ok(Locked::Never) };
         self.stand_back(&file, deadline);
@@ -215,8 +217,10 @@ impl Queue {
             }
         }
         state::come(&file, Moment::now());
+        let mut report_at = Some(Instant::now() + long_wait::LONG);
         loop {
             let look = stuck.map_or(deadline, |stuck| deadline.min(Instant::now() + stuck.min(LOOK)));
+            let look = report_at.map_or(look, |at| look.min(at));
             match self.waiting.wait(&file, look) {
                 Waited::Granted => return Ok(Locked::Yes(file)),
                 Waited::Failed => return Ok(Locked::Never),
@@ -229,13 +233,16 @@ impl Queue {
             if Instant::now() >= deadline {
                 return Err(Late { holder: holder(&state) });
             }
+            if report_at.take_if(|at| Instant::now() >= *at).is_some() {
+                long_wait::report(holder(&state));
+            }
         }
     }
 
-    /// Lets a writer go first that began to wait during our last slot.
+    /// Lets another writer go first that began to wait during our last slot.
     fn stand_back(&self, file: &File, deadline: Instant) {
         let Some(last) = self.last else { return };
-        let end = deadline.min(Instant::now() + self.courtesy);
+        let end = deadline.min(Instant::now() + self.yield_time);
         while state::is_somebody_next(file, last, Moment::now()) && Instant::now() < end {
             std::thread::sleep(GLANCE);
         }
@@ -275,7 +282,7 @@ pub(crate) fn remove(store: &Path) {
     }
 }
 
-/// Returns whether a file can be a queue file: a plain one, under one name, with our content and no more than that.
+/// Returns whether a file can be a queue file: a regular file with one name, with our content and no more than that.
 fn is_ours(file: &File) -> bool {
     let is_plain = |found: &Metadata| found.is_file() && found.nlink() == 1 && found.len() <= state::FILE_LENGTH;
     file.metadata().is_ok_and(|found| is_plain(&found) && state::is_ours(file, found.len()))
@@ -293,16 +300,15 @@ fn report(op: &str, waited: Duration, locked: &Locked) {
     }
 }
 
-/// Who holds the queue.
+/// Describes the holder of the queue; `None` if it is unknown.
 fn holder(state: &State) -> Option<String> {
     let Holder { process, since, stage, op } = state.holder.as_ref()?;
-    let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-    let name = if name.trim().is_empty() { String::new() } else { format!(" ({})", name.trim()) };
+    let process = long_wait::described(*process);
     let what = match stage {
         Stage::Writing => format!("began to {op}"),
-        Stage::Waiting => format!("waits for {OUTSIDER} itself; it began to {op}"),
+        Stage::Waiting => format!("is itself waiting for {FOREIGN_WRITER}; it began to {op}"),
     };
-    Some(format!("process {process}{name}, which {what} {:.1} s ago", Moment::now().since(*since).as_secs_f64()))
+    Some(format!("{process}, which {what} {:.1} s ago", Moment::now().since(*since).as_secs_f64()))
 }
 
 #[cfg(test)]

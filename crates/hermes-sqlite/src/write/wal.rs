@@ -1,9 +1,11 @@
-//! Brings the write-ahead log to disk, outside the lock.
+//! Syncs the WAL to disk, outside the lock.
 //!
-//! SQLite would do so inside it, and all writers would wait for the disk one after the other. Instead a commit only writes, and its jobs are answered when
-//! the log was brought to disk by a descriptor of our own. What was committed in between by others goes to disk with it. SQLite keeps no locks on this
-//! file, so that a descriptor of it may come and go; and as long as a connection is open, SQLite neither removes the file nor gives up the log.
-//! Nor does it write over what is not on disk: before it starts the log anew, all of it is in the store, and that on disk.
+//! SQLite would sync inside the lock, and all writers would wait for the disk one after the other. Instead a commit
+//! only writes, and its jobs are answered when the WAL was synced through a descriptor of our own. Commits of other
+//! processes in between are synced with it. SQLite keeps no locks on this file, so a descriptor of it may be opened and
+//! closed freely. While a connection is open, SQLite neither removes the file nor leaves WAL mode. Nor does it
+//! overwrite frames that are not on disk: before it restarts the WAL, all of it is in the store, and the store is
+//! synced.
 
 use crate::open::options::Synchronous;
 use crate::open::place::beside;
@@ -13,10 +15,10 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// How a file is brought to disk.
+/// Function that syncs a file to disk.
 pub(crate) type Sync = fn(&File) -> std::io::Result<()>;
 
-/// The log of a store that is open.
+/// The WAL of an open store.
 #[derive(Debug)]
 pub(crate) struct Log {
     path: PathBuf,
@@ -25,44 +27,46 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Opens the log, which SQLite has made; the folder that names it goes to disk.
+    /// Opens the WAL, which SQLite has created, and syncs its folder.
     pub(crate) fn open(store: &Path, sync: Sync) -> std::io::Result<Self> {
         let path = beside(&std::path::absolute(store)?, "-wal");
         let file = File::open(&path)?;
-        // A log whose name is lost is lost with all that it holds.
+        // If its directory entry is lost, so is everything in the WAL.
         if let Some(folder) = path.parent() {
             File::open(folder)?.sync_all()?;
         }
         Ok(Self { path, file, sync })
     }
 
-    /// Brings to disk what was committed before.
+    /// Syncs to disk what was committed before.
     ///
     /// # Errors
-    /// If the disk fails, or the file is no longer the log: somebody removed or replaced it, and SQLite goes on in a file without a name.
+    /// If the disk fails, or the file is no longer the WAL: another program removed or replaced it, and SQLite
+    /// continues in a file without a name.
     pub(crate) fn sync(&self) -> std::io::Result<()> {
         (self.sync)(&self.file)?;
         let (ours, named) = (self.file.metadata()?, std::fs::metadata(&self.path));
         match named {
             Ok(named) if (named.dev(), named.ino()) == (ours.dev(), ours.ino()) => Ok(()),
-            _ => Err(std::io::Error::other("its log (-wal) was removed or replaced while it was in use")),
+            _ => Err(std::io::Error::other("its WAL was removed or replaced while it was in use")),
         }
     }
 }
 
-/// Who brings a commit to disk.
+/// The way in which a commit is synced to disk.
 #[derive(Debug)]
 pub(crate) enum Durability {
-    /// SQLite, before the commit is done.
+    /// SQLite, within the commit.
     InCommit,
-    /// We do, after the lock was given back.
+    /// We do, after the lock was released.
     After(Log),
-    /// Nobody: the system does some time, in the right order.
+    /// The operating system, at some later time, in the right order.
     Later,
 }
 
 impl Durability {
-    /// Leaves it to us, if the file has a log. It may get one while it is open, but does not lose it before it is closed.
+    /// Takes over syncing if the file is in WAL mode. A file may enter WAL mode while it is open, but does not leave it
+    /// before it is closed.
     pub(crate) fn settle(&mut self, database: &Database, store: &Path, settings: &Settings) {
         if !matches!(self, Self::InCommit) || !has_log(database) {
             return;
@@ -82,7 +86,7 @@ impl Durability {
         }
     }
 
-    /// Brings to disk what was committed before, if that is ours to do.
+    /// Syncs to disk what was committed before, if that is ours to do.
     pub(crate) fn sync(&self) -> std::io::Result<()> {
         match self {
             Self::InCommit | Self::Later => Ok(()),

@@ -1,7 +1,7 @@
-//! One thread that writes, a few that read.
+//! One thread that writes, and a few that read.
 //!
-//! A write is a job that may run more than once until its transaction commits. A job is answered when the commit that holds it is on disk.
-//! Whoever asked may be gone by then: the job is done all the same, or not at all.
+//! A write is a job that may run more than once until its transaction commits. A job is answered when its commit is on
+//! disk. The caller may be gone by then: the job is done completely or not at all.
 
 use crate::error::{Circumstances, Failure};
 use crate::index::indexes;
@@ -42,7 +42,7 @@ impl<T: Send, F: FnMut(&Database) -> Result<T, Failure> + Send> WriteJob for Wri
     fn run(&mut self, database: &Database) -> bool {
         let outcome = self.outcome.insert(indexes::despite_indexes(database, || (self.work)(database)));
         if let Err(failure) = outcome
-            // What an index is blamed for is tried again with a new one.
+            // A failure that is blamed on an index is retried with a new one.
             && !database.has_blame()
         {
             self.damage.take_in(database, failure);
@@ -52,7 +52,7 @@ impl<T: Send, F: FnMut(&Database) -> Result<T, Failure> + Send> WriteJob for Wri
 
     fn answer(self: Box<Self>) {
         if let Some(outcome) = self.outcome {
-            // Nobody may be listening any more; the work stays done.
+            // The caller may be gone; the work stays done.
             _ = self.answer.send(outcome.map_err(|failure| {
                 failure.into_store_error(Circumstances {
                     op: self.op,
@@ -64,7 +64,7 @@ impl<T: Send, F: FnMut(&Database) -> Result<T, Failure> + Send> WriteJob for Wri
     }
 
     fn refuse(self: Box<Self>, why: Failure) {
-        // A reason of its own comes first.
+        // The job's own failure comes first.
         let failure = self.outcome.and_then(Result::err).unwrap_or(why);
         // The caller may be gone.
         _ = self.answer.send(Err(failure.into_store_error(Circumstances {
@@ -77,18 +77,18 @@ impl<T: Send, F: FnMut(&Database) -> Result<T, Failure> + Send> WriteJob for Wri
 
 /// How the file is written.
 pub(crate) enum Writing {
-    /// Through this connection, in turn with others.
+    /// Through this connection, with slots of this queue.
     Now(Box<(Database, Queue)>),
-    /// Through one that the first write opens.
+    /// Through a connection that the first write opens.
     Later(OpenLater),
     /// Not at all.
     Never(ReadOnlyReason),
 }
 
-/// Opens the file for writing; waits for locks for so long at most.
+/// Opens the file for writing. The argument is the maximum time to wait for locks.
 pub(crate) type OpenLater = Box<dyn FnMut(Duration) -> Result<(Database, Queue), StoreError> + Send>;
 
-/// The threads of one store. Dropping it lets the writer finish what it has, then waits for it.
+/// The threads of one store. Dropping it lets the writer finish its jobs, then waits for it.
 pub(crate) struct Workers {
     messages: Option<mpsc::Sender<WriterMessage>>,
     writer: Option<JoinHandle<()>>,
@@ -97,12 +97,13 @@ pub(crate) struct Workers {
     /// Whether the file is open for writing.
     is_written: Arc<AtomicBool>,
     damage: Damage,
-    /// Why nothing is ever written.
+    /// Why the file can't be written at all; `None` if it can.
     read_only: Option<ReadOnlyReason>,
 }
 
 impl Workers {
-    /// Starts the writer, if there is one. Readers start when there is something to read; `reader` is a connection for the first of them.
+    /// Starts the writer, if there is one. Readers start when they are needed; `reader` is a connection for the first
+    /// of them.
     pub(crate) fn start(
         writing: Writing,
         reader: Option<Database>,
@@ -110,7 +111,7 @@ impl Workers {
         settings: Settings,
     ) -> Result<Self, std::io::Error> {
         let is_written = Arc::new(AtomicBool::new(matches!(writing, Writing::Now(_))));
-        let damage = Damage::default();
+        let damage = Damage::none_in(path);
         let readers = Readers::new(path.to_owned(), reader, Arc::clone(&is_written), damage.clone(), settings.wait);
         let location = Arc::new(Location::from(path));
         let (messages, received) = mpsc::channel();
@@ -153,25 +154,28 @@ impl Workers {
         })
     }
 
-    /// Returns whether the file is read only until something is written.
+    /// Returns whether the file is opened read-only until the first write.
     pub(crate) fn is_deferred(&self) -> bool {
         self.read_only.is_none() && !self.is_written.load(Ordering::Acquire)
     }
 
-    /// Runs `work` in a transaction of its own or of a group, and answers once it is on disk.
+    /// Fails as [`Workers::write`] does if this process may not write.
+    pub(crate) fn may_write(&self, op: &'static str) -> Result<(), StoreError> {
+        match self.read_only {
+            Some(reason) => Err(StoreError::ReadOnly { op, location: Location::clone(&self.location), reason }),
+            None => self.damage.refusal(&self.location).map_or(Ok(()), Err),
+        }
+    }
+
+    /// Runs `work` in a transaction of its own or of a group, and returns once it is on disk.
     ///
-    /// `work` may be run more than once and must not keep anything between runs.
+    /// `work` may run more than once and must not keep state between runs.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         op: &'static str,
         work: impl FnMut(&Database) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
-        if let Some(reason) = self.read_only {
-            return Err(StoreError::ReadOnly { op, location: Location::clone(&self.location), reason });
-        }
-        if let Some(refusal) = self.damage.refusal(&self.location) {
-            return Err(refusal);
-        }
+        self.may_write(op)?;
         let (answer, answered) = oneshot::channel();
         self.send(WriterMessage::Write(Box::new(Write {
             op,
@@ -185,12 +189,12 @@ impl Workers {
         answered.await.unwrap_or_else(|_| Err(self.stopped(op)))
     }
 
-    /// Has background work done soon.
+    /// Asks for background work to be done soon.
     pub(crate) fn nudge(&self) {
         self.send(WriterMessage::Nudge);
     }
 
-    /// Runs `work`, which is short, on one state of the store: at once if that can be, else as [`Workers::read`] does.
+    /// Runs `work`, which is short, on one state of the store: at once if possible, else like [`Workers::read`].
     pub(crate) async fn read_short<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -214,7 +218,7 @@ impl Workers {
         self.read_with(Need::Side, op, work).await
     }
 
-    /// Runs `work`, which asks for nothing that only our side tables know. It works on a damaged file too, as far as that can be read.
+    /// Runs `work`, which does not need our side tables. It works on a damaged file too, as far as that can be read.
     pub(crate) async fn read_file<T: Send + 'static>(
         &self,
         op: &'static str,
@@ -254,7 +258,7 @@ impl Workers {
 
     fn send(&self, message: WriterMessage) {
         if let Some(messages) = &self.messages {
-            // The receiver lives until the sender is dropped, unless the thread panicked; then the answer says so.
+            // The receiver lives until the sender is dropped, unless the thread panicked; then the answer reports that.
             _ = messages.send(message);
         }
     }
@@ -271,8 +275,8 @@ impl Drop for Workers {
     }
 }
 
-/// Waits for the first write, and opens the file for it. Returns `None` if the store is closed before. A write for which the file can't be opened is
-/// refused with the reason, and the next one tries again.
+/// Waits for the first write, and opens the file for it. Returns `None` if the store is closed before. If the file
+/// can't be opened, the write fails with the reason, and the next one tries again.
 fn wait_for_write(
     messages: &mpsc::Receiver<WriterMessage>,
     open: &mut OpenLater,
@@ -280,7 +284,7 @@ fn wait_for_write(
 ) -> Option<(Database, Queue, Box<dyn WriteJob>)> {
     loop {
         match messages.recv().ok()? {
-            // Background work alone adopts nothing.
+            // Background work alone does not adopt a file.
             WriterMessage::Nudge => {}
             WriterMessage::Write(job) => match open(wait.saturating_sub(job.asked().elapsed())) {
                 Ok((database, queue)) => return Some((database, queue, job)),

@@ -1,7 +1,8 @@
-//! The thread that writes.
+//! The writer thread.
 //!
-//! Jobs that wait together commit together, each in a savepoint of its own if there are several; if their transaction is lost each runs again alone. Each group waits for a
-//! slot in the queue of all processes, and its jobs are answered when it is on disk.
+//! Jobs that wait together commit together, each in a savepoint of its own if there are several. If their transaction
+//! is lost, each runs again alone. Each group waits for a slot in the queue of all processes, and its jobs are answered
+//! when it is on disk.
 
 use crate::error::{self, Failure};
 use crate::index::indexes;
@@ -11,6 +12,7 @@ use crate::open::options::{IndexAtClose, Synchronous};
 use crate::write::background::{Background, Chores, LAST, Work};
 use crate::write::checkpoint::Folder;
 use crate::write::database::{Blame, Database};
+use crate::write::long_wait::{self, is_busy};
 use crate::write::queue::{Moment, Queue};
 use crate::write::wal::{Durability, Sync};
 use hermes_session::Location;
@@ -20,7 +22,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tracing::{debug, error, trace, warn};
 
-/// The most jobs that commit together.
+/// Maximum number of jobs that commit together.
 const GROUP: usize = 256;
 /// The time after which a group takes no more jobs, so that other processes get a slot.
 const GROUP_TIME: Duration = Duration::from_millis(50);
@@ -30,17 +32,17 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// transaction.
 const SHORT: Duration = Duration::from_millis(10);
 
-/// A write that can be run again, whatever it answers.
+/// A write that can be repeated, with any type of answer.
 pub(crate) trait WriteJob: Send {
-    /// What it does, as a verb.
+    /// Returns the operation, as a verb.
     fn op(&self) -> &'static str;
-    /// When it was asked for; its deadline counts from here.
+    /// Returns when it was requested; its deadline counts from then.
     fn asked(&self) -> Instant;
-    /// Does the work and keeps the outcome; whether it succeeded.
+    /// Runs the work and keeps the outcome. Returns whether it succeeded.
     fn run(&mut self, database: &Database) -> bool;
-    /// Answers with the outcome that was kept.
+    /// Sends the outcome to the caller.
     fn answer(self: Box<Self>);
-    /// Answers that it was not done.
+    /// Reports to the caller that it was not done.
     fn refuse(self: Box<Self>, why: Failure);
 }
 
@@ -49,24 +51,24 @@ type Jobs = Vec<Box<dyn WriteJob>>;
 /// A message to the writer thread.
 pub(crate) enum WriterMessage {
     Write(Box<dyn WriteJob>),
-    /// Background work is worth doing now.
+    /// Background work should be done now.
     Nudge,
 }
 
-/// How the writer goes about its work.
+/// Settings of the writer.
 #[derive(Clone)]
 pub(crate) struct Settings {
-    /// How long a job waits for others.
+    /// How long a job waits for other writers.
     pub(crate) wait: Duration,
     pub(crate) synchronous: Synchronous,
-    /// What is done unasked, if anything.
+    /// The background work, if any.
     pub(crate) background: Option<Background>,
     pub(crate) sync: Sync,
-    /// Has the backlog indexed at the end.
+    /// Indexes the backlog when the store is closed.
     pub(crate) index_at_close: Option<IndexAtClose>,
 }
 
-/// The thread's own.
+/// State of the writer thread.
 pub(crate) struct Writer {
     database: Database,
     path: PathBuf,
@@ -75,7 +77,7 @@ pub(crate) struct Writer {
     chores: Chores,
     folder: Folder,
     durability: Durability,
-    /// Why nothing can be written any more.
+    /// Why nothing can be written any more; `None` if all is well.
     broken: Option<String>,
     damage: Damage,
 }
@@ -95,7 +97,7 @@ impl Writer {
         }
     }
 
-    /// Does what is asked, beginning with `first`, until nobody can ask any more.
+    /// Runs jobs, starting with `first`, until all senders are dropped.
     pub(crate) fn run(mut self, messages: &Receiver<WriterMessage>, first: Option<Box<dyn WriteJob>>) {
         let mut waiting: Jobs = first.into_iter().collect();
         loop {
@@ -126,13 +128,13 @@ impl Writer {
         self.finish_indexing();
     }
 
-    /// Indexes the backlog of compact indexes, if the settings ask for it. Indexes in the agent's layout have no backlog. A failure ends it: the
-    /// next process continues.
+    /// Indexes the backlog of compact indexes, if the settings ask for it. Indexes in the agent's layout have no
+    /// backlog. A failure ends it: the next process continues.
     fn finish_indexing(&mut self) {
         let Some(watch) = self.settings.index_at_close.clone().filter(|_| self.settings.background.is_some()) else {
             return;
         };
-        // Messages that other processes append meanwhile are theirs to index: this process is to end.
+        // Messages that other processes append meanwhile are theirs to index: this process is about to end.
         let last = match self.database.layout().is_compact() {
             true => indexes::last_pending(&self.database).unwrap_or_default(),
             false => None,
@@ -169,7 +171,7 @@ impl Writer {
         }
     }
 
-    /// Commits as many jobs as fit the time of a group and returns the others, which are to be tried again.
+    /// Commits as many jobs as fit the time of a group. Returns the others, which are to be tried again.
     fn run_group(&mut self, mut jobs: Jobs, messages: Option<&Receiver<WriterMessage>>) -> Jobs {
         if self.damage.found().is_some() {
             let location = Location::from(&self.path);
@@ -183,7 +185,7 @@ impl Writer {
             return Vec::new();
         }
         let Some(deadline) = jobs.iter().map(|job| job.asked() + self.settings.wait).min() else { return jobs };
-        // Not when the store is opened: who only reads has nothing to bring to disk.
+        // Not done when the store is opened: a process that only reads has nothing to sync.
         self.durability.settle(&self.database, &self.path, &self.settings);
         if let Err(late) = self.queue.enter_or_pass(jobs[0].op(), deadline) {
             debug!(jobs = jobs.len(), holder = late.holder, "no writer slot before the deadline");
@@ -204,7 +206,7 @@ impl Writer {
                 }
                 let others = self.refuse_late(jobs, &|| Failure::Late { holder: holder.clone() });
                 if !others.is_empty() {
-                    // SQLite answers some locks at once, without asking whether to wait.
+                    // SQLite reports some locks as busy at once, without calling the busy handler.
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 return others;
@@ -236,11 +238,12 @@ impl Writer {
                 roll_back(&self.database);
                 self.queue.leave();
                 if tried > 1 {
-                    // One of them, or an index, spoilt it for all: each gets a transaction of its own, and new indexes only if it fails by itself.
+                    // One of the jobs, or an index, made the transaction fail: each gets a transaction of its own, and
+                    // new indexes only if it fails by itself.
                     self.database.blame(Blame::default());
                     jobs.into_iter().for_each(|job| self.alone(job));
                 } else if self.database.has_blame() {
-                    // Once more, without what it failed in. Nothing is blamed twice.
+                    // Retried without what it failed in. Nothing is blamed twice.
                     jobs.append(&mut rest);
                     return jobs;
                 } else {
@@ -251,7 +254,7 @@ impl Writer {
         rest
     }
 
-    /// Commits a job by itself, however often it takes.
+    /// Commits a job by itself, with as many attempts as it takes.
     fn alone(&mut self, job: Box<dyn WriteJob>) {
         let mut waiting = vec![job];
         while !waiting.is_empty() {
@@ -259,7 +262,7 @@ impl Writer {
         }
     }
 
-    /// Refuses the jobs whose deadline has passed and returns the others.
+    /// Refuses the jobs whose deadline has passed. Returns the others.
     fn refuse_late(&self, jobs: Jobs, why: &dyn Fn() -> Failure) -> Jobs {
         let wait = self.settings.wait;
         let (late, others): (Jobs, Jobs) = jobs.into_iter().partition(|job| job.asked().elapsed() >= wait);
@@ -267,7 +270,7 @@ impl Writer {
         others
     }
 
-    /// Takes SQLite's lock; when that was, and which message is the newest.
+    /// Takes SQLite's lock. Returns when that was, and the newest message.
     fn begin(&mut self, deadline: Instant) -> Result<(Moment, Option<i64>), rusqlite::Error> {
         const BEGIN: &str = "BEGIN IMMEDIATE";
         connection::set_deadline(Duration::ZERO);
@@ -275,10 +278,9 @@ impl Writer {
         if begun.as_ref().is_err_and(is_busy) {
             let start = Instant::now();
             debug!("waiting for a foreign writer");
-            self.queue.wait_for_outsider(true);
-            connection::set_deadline(deadline.saturating_duration_since(Instant::now()));
-            begun = self.database.prepare_cached(BEGIN)?.execute([]);
-            self.queue.wait_for_outsider(false);
+            self.queue.wait_for_foreign_writer(true);
+            begun = long_wait::reporting(&self.path, deadline, || self.database.prepare_cached(BEGIN)?.execute([]));
+            self.queue.wait_for_foreign_writer(false);
             debug!(waited = ?start.elapsed(), is_ours = begun.is_ok(), "waited for a foreign writer");
         }
         begun?;
@@ -292,7 +294,7 @@ impl Writer {
 
     fn commit(&mut self, (start, before): (Moment, Option<i64>)) -> Result<(), rusqlite::Error> {
         let after = newest(&self.database);
-        // A job that was alone and failed has taken back everything.
+        // A single job that failed has rolled back everything.
         if !self.database.is_autocommit() {
             self.database.prepare_cached("COMMIT")?.execute([])?;
         }
@@ -300,7 +302,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Ends a slot whose transaction was committed, and answers its jobs when it is on disk.
+    /// Ends a slot whose transaction was committed. Its jobs are answered when it is on disk.
     fn end(&mut self, jobs: Jobs, was_short: bool) {
         self.chores.wrote(jobs.len(), Instant::now());
         self.folder.look(&self.database, &mut self.queue);
@@ -324,8 +326,8 @@ impl Writer {
         }
     }
 
-    /// Leaves SQLite's lock alone for a while after `free`, then ends the slot. Our other writers wait in the queue meanwhile; foreign writers may
-    /// take the lock.
+    /// Leaves SQLite's lock free for a while after `free`, then ends the slot. Our other writers wait in the queue
+    /// meanwhile; foreign writers may take the lock.
     fn rest(&mut self, free: Instant, rest: Option<Duration>) {
         if let Some(left) = rest.and_then(|rest| rest.checked_sub(free.elapsed())) {
             std::thread::sleep(left);
@@ -333,9 +335,9 @@ impl Writer {
         self.queue.leave();
     }
 
-    /// Answers jobs that were committed, once they are on disk.
+    /// Answers committed jobs, once they are on disk.
     ///
-    /// Also jobs that changed nothing: what they tell of may have been committed by another process a moment ago.
+    /// This includes jobs that changed nothing: what they read may have been committed by another process a moment ago.
     fn answer(&mut self, jobs: Jobs) {
         match self.durability.sync() {
             Ok(()) => {
@@ -343,7 +345,8 @@ impl Writer {
             }
             Err(error) => {
                 error!(jobs = jobs.len(), %error, "commit not synced to disk; this process writes nothing more");
-                // The system may take what it could not write for written. To ask again would get a yes that means nothing.
+                // The kernel may mark pages as clean that it could not write, so a repeated sync would succeed without
+                // meaning anything.
                 jobs.into_iter().for_each(|job| job.refuse(Failure::InDoubt(error.to_string())));
                 self.broken = Some(error.to_string());
             }
@@ -358,7 +361,7 @@ impl Writer {
             self.chores.put_off(Instant::now());
             return false;
         }
-        if self.broken.is_some() || self.queue.enter("keep the store in order", deadline).is_err() {
+        if self.broken.is_some() || self.queue.enter("run background work", deadline).is_err() {
             trace!("background work postponed: no writer slot");
             self.chores.put_off(Instant::now());
             return false;
@@ -370,11 +373,12 @@ impl Writer {
         done
     }
 
-    /// Does a piece of background work in a transaction of its own; whether it could be done. It is not brought to disk: what is lost is told anew.
+    /// Does a piece of background work in a transaction of its own. Returns whether it could be done. The commit is not
+    /// synced: lost results are recomputed.
     fn step(&mut self, deadline: Instant, work: Work) -> bool {
         let mut outcome = self.attempt(deadline, work);
         while outcome.is_err() && self.database.has_blame() {
-            // Once more, with new indexes. They stay only if that helps, so no other write may begin with them.
+            // Retried with new indexes. They stay only if that helps, so no other write may start with them.
             outcome = self.attempt(deadline, work);
         }
         match &outcome {
@@ -403,41 +407,37 @@ impl Writer {
     }
 }
 
-/// The newest message that ever was, if there is a count of them.
+/// Returns the highest message id ever used, if SQLite has recorded one.
 fn newest(database: &Database) -> Option<i64> {
     let mut statement = database.prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'messages'").ok()?;
     statement.query_row([], |row| row.get(0)).optional().ok().flatten()
 }
 
-fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked))
-}
-
-/// The same error once more, for another job: SQLite's errors can't be cloned.
+/// Copies an error for another job: SQLite's errors can't be cloned.
 fn repeatable(error: &rusqlite::Error) -> Failure {
     let code = error.sqlite_error().copied().unwrap_or(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ERROR));
     Failure::Sqlite(rusqlite::Error::SqliteFailure(code, Some(error.to_string())))
 }
 
-/// Runs a job so that its failure takes back its own changes only.
+/// Runs a job so that its failure rolls back only its own changes.
 ///
 /// # Errors
 /// If the whole transaction is lost: some errors (a full disk, say) make SQLite roll back everything.
 fn in_savepoint(database: &Database, job: &mut dyn WriteJob) -> Result<(), rusqlite::Error> {
     let opened = database.prepare_cached("SAVEPOINT job").and_then(|mut statement| statement.execute([]));
-    // Whatever was blamed before, it is not what fails here.
+    // An earlier blame does not apply to this failure.
     opened.inspect_err(|_| database.blame(Blame::default()))?;
     if !has_succeeded(database, job)? {
         database.execute_batch("ROLLBACK TO job")?;
-        // It may have changed the schema, which the jobs behind it see as it was.
+        // The job may have changed the schema, which later jobs see as it was.
         database.refresh()?;
     }
     database.prepare_cached("RELEASE job")?.execute([])?;
     Ok(())
 }
 
-/// The same for the only job of a transaction. While a savepoint is open SQLite keeps a copy of every page that changes; to take back the
-/// transaction takes none.
+/// Runs the only job of a transaction. While a savepoint is open, SQLite keeps a copy of every changed page; rolling
+/// back the whole transaction needs none.
 fn by_itself(database: &Database, job: &mut dyn WriteJob) -> Result<(), rusqlite::Error> {
     if !has_succeeded(database, job)? {
         database.execute_batch("ROLLBACK")?;

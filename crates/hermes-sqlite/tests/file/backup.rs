@@ -95,7 +95,7 @@ async fn what_belongs_to_the_store_is_refused() {
         }
     }
     assert_eq!((entries(&home), std::fs::read(file.path()).unwrap()), before);
-    // A name that only looks like it is free.
+    // A name that only looks like a kept copy is allowed.
     store.backup(&home.join("state.db.backup-monday")).await.unwrap();
 }
 
@@ -130,7 +130,7 @@ async fn of_many_backups_to_one_name_one_is_made() {
     for task in tasks {
         match task.await.unwrap() {
             Ok(_) => made += 1,
-            Err(StoreError::Refused { refusal, .. }) => assert_eq!(refusal.to_string(), "is there already"),
+            Err(StoreError::Refused { refusal, .. }) => assert_eq!(refusal.to_string(), "already exists"),
             Err(other) => panic!("{other:?}"),
         }
     }

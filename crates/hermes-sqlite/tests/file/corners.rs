@@ -1,4 +1,4 @@
-//! Corners of the indexes, each by itself.
+//! Edge cases of the indexes, one by one.
 
 use crate::fixture::{File, at, id, new, user};
 use crate::verify::told;
@@ -23,7 +23,7 @@ async fn optimized(store: &SqliteStore) {
     panic!("optimize does not end");
 }
 
-/// A store with one session `a` of a few messages, all indexed, in which nothing is done unasked.
+/// Makes a store with one session `a` of a few messages, all indexed, without background work.
 async fn filled(file: &File) -> SqliteStore {
     let store = file.open_idle();
     store.create(&new("a"), &at(1.0)).await.unwrap();
@@ -122,7 +122,7 @@ async fn damage_of_what_is_being_built_keeps_nobody_from_writing() {
 }
 
 #[tokio::test]
-async fn indexes_that_are_spoilt_while_old_ones_are_cleared_away_are_made_anew() {
+async fn indexes_that_are_spoilt_while_old_ones_are_cleared_away_are_rebuilt() {
     let file = File::new();
     let store = filled(&file).await;
     store.rebuild_indexes().await.unwrap();

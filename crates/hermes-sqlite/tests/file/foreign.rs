@@ -1,4 +1,4 @@
-//! Somebody else writes the file while we have it open, with plain SQL and in the agent's own order.
+//! A foreign writer writes the file while we have it open, with plain SQL in the agent's order.
 
 use crate::fixture::{File, at, id, new, shown, user};
 use hermes_session::{
@@ -35,9 +35,9 @@ async fn relation(store: &SqliteStore, name: &str) -> Relation {
     store.session(&id(name)).await.unwrap().unwrap().relation
 }
 
-/// Waits until the background step has mended what was marked, then tells the list. It showed the same rows before; only the order by
-/// activity may lag, where messages were taken away.
-async fn mended(file: &File, store: &SqliteStore) -> String {
+/// Runs upkeep until all stale rows are recomputed, then returns the list. The list showed the same rows before; only
+/// the order by activity may lag if messages were deleted.
+async fn list_after_upkeep(file: &File, store: &SqliteStore) -> String {
     let before = shown(store).await;
     while store.upkeep().await.unwrap() {}
     let marked: i64 =
@@ -58,7 +58,7 @@ async fn their_sessions_are_stamped_at_birth() {
     create(&foreign, "root", None, 100.0);
     create(&foreign, "helper", Some("root"), 110.0);
     end(&foreign, "root", "compression", 200.0);
-    // Clocks that went backwards do not matter: the end reason at birth tells.
+    // Clocks that went backwards do not matter: the end reason at creation decides.
     create(&foreign, "next", Some("root"), 50.0);
     create(&foreign, "late", Some("root"), 300.0);
     end(&foreign, "next", "branched", 400.0);
@@ -75,7 +75,7 @@ async fn their_sessions_are_stamped_at_birth() {
     say(&foreign, "next", "user", "carry on", 500.0);
     assert_eq!(shown(&store).await, "next(carry on) fork() late()");
     foreign.execute("UPDATE sessions SET ended_at = NULL, end_reason = NULL", []).unwrap();
-    assert_eq!(mended(&file, &store).await, "next(carry on) fork() late()", "reopening changes no relation");
+    assert_eq!(list_after_upkeep(&file, &store).await, "next(carry on) fork() late()", "reopening changes no relation");
 }
 
 #[tokio::test]
@@ -88,12 +88,12 @@ async fn their_messages_move_times_and_previews() {
     assert_eq!(shown(&store).await, "a() b()");
     say(&foreign, "b", "user", "  ", 20.0);
     say(&foreign, "b", "user", "\0json:[{\"type\": \"text\", \"text\": \"\\u5927 山\"}]", 30.0);
-    assert_eq!(mended(&file, &store).await, "b(大 山) a()");
+    assert_eq!(list_after_upkeep(&file, &store).await, "b(大 山) a()");
     foreign.execute("DELETE FROM messages WHERE session_id = 'b'", []).unwrap();
     assert_eq!(shown(&store).await.matches("山").count(), 0, "a preview never outlives its message");
-    assert_eq!(mended(&file, &store).await, "a() b()");
+    assert_eq!(list_after_upkeep(&file, &store).await, "a() b()");
     foreign.execute("UPDATE messages SET role = 'user' WHERE session_id = 'a'", []).unwrap();
-    assert_eq!(mended(&file, &store).await, "a(hello) b()");
+    assert_eq!(list_after_upkeep(&file, &store).await, "a(hello) b()");
 }
 
 #[tokio::test]
@@ -105,8 +105,8 @@ async fn what_they_cut_off_stays_visible() {
         say(&foreign, name, "user", name, 2.0);
         end(&foreign, name, "compression", 3.0);
     }
-    assert_eq!(mended(&file, &store).await, "c4(c1)");
-    // As the agent deletes: children lose their parent, then messages and row go.
+    assert_eq!(list_after_upkeep(&file, &store).await, "c4(c1)");
+    // The agent's way to delete: children lose their parent, then messages and row are deleted.
     let delete = |name: &str| {
         foreign
             .execute_batch(&format!(
@@ -117,7 +117,7 @@ async fn what_they_cut_off_stays_visible() {
     };
     delete("c2");
     assert_eq!(shown(&store).await, "c4(c3) c1(c1)");
-    assert_eq!(mended(&file, &store).await, "c4(c3) c1(c1)");
+    assert_eq!(list_after_upkeep(&file, &store).await, "c4(c3) c1(c1)");
     let lineage: Lineage = store.lineage(&id("c4")).await.unwrap();
     assert_eq!(lineage.conversation(&id("c4")), [id("c3"), id("c4")]);
 }
@@ -134,7 +134,7 @@ async fn a_cycle_they_left_hides_nothing_and_hangs_nothing() {
         .execute("UPDATE sessions SET parent_session_id = 'z', end_reason = 'compression' WHERE id = 'x'", [])
         .unwrap();
     foreign.execute("UPDATE hx_session SET relation = 'delegate', dirty = 3 WHERE session_id = 'x'", []).unwrap();
-    assert_eq!(mended(&file, &store).await, "self() x()");
+    assert_eq!(list_after_upkeep(&file, &store).await, "self() x()");
     assert_eq!(store.lineage(&id("y")).await.unwrap().conversation(&id("y")).len(), 3);
     let deleted = store.delete(&id("y"), DeleteExtent::Conversation, &at(9.0)).await.unwrap();
     assert_eq!((deleted.sessions, shown(&store).await.as_str()), (3, "self()"));

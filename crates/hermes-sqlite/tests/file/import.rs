@@ -1,4 +1,4 @@
-//! Imports that end in the middle, and what the agent does to a session that is not whole.
+//! Interrupted imports, and writes of the agent to a session that is not complete.
 
 use crate::child::child;
 use crate::fixture::{File, at, id, new, shown, user};
@@ -10,7 +10,7 @@ use hermes_session::{
 use hermes_sqlite::SqliteStore;
 use rusqlite::Connection;
 
-/// How many messages the large session has: more than a step takes.
+/// Number of messages of the large session: more than one step takes.
 const MESSAGES: usize = 4_000;
 
 pub(crate) async fn exported(store: &SqliteStore) -> String {
@@ -26,7 +26,7 @@ async fn imported(store: &SqliteStore, text: &str) -> ImportReport {
     import(store, &mut text.as_bytes(), ImportOptions::default(), &mut |_| {}).await.unwrap()
 }
 
-/// Small sessions before and after a large one, children before their parents.
+/// Returns an export with small sessions before and after a large one, and children before their parents.
 pub(crate) async fn source() -> String {
     let file = File::new();
     let store = file.open();
@@ -47,7 +47,7 @@ fn count(connection: &Connection, sql: &str) -> i64 {
     connection.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// However far it came, the import is run again and ends as one that was never killed.
+/// However far it came, the import can be repeated, with the same result as one that was never killed.
 #[tokio::test]
 async fn a_killed_import_is_run_again() {
     let text = source().await;
@@ -69,7 +69,7 @@ async fn a_killed_import_is_run_again() {
         let report = store.verify().await.unwrap();
         assert!(report.is_sound(), "{report:?}");
         assert!(half == 0 || store.session(&id("m-large")).await.unwrap().is_none());
-        // Upkeep leaves what may go on.
+        // Upkeep keeps what can still be completed.
         while store.upkeep().await.unwrap() {}
         let report = imported(&store, &text).await;
         assert_eq!((report.conflicts, report.bad, report.findings.len()), (0, 0, 0), "round {round}: {report:?}");
@@ -83,9 +83,9 @@ async fn a_killed_import_is_run_again() {
     assert!(halves > 0, "no process was killed in the middle of the large session");
 }
 
-/// The agent sees a session before it is whole. If it writes to it, nobody guesses what was meant.
+/// The agent sees a session before it is complete. If it writes to it, that is reported as a conflict.
 #[tokio::test]
-async fn what_the_agent_writes_into_half_a_session_is_told() {
+async fn what_the_agent_writes_into_half_a_session_is_reported() {
     let text = source().await;
     let file = File::new();
     let (store, foreign) = (file.open(), file.foreign());
@@ -107,7 +107,7 @@ async fn what_the_agent_writes_into_half_a_session_is_told() {
     assert!(exported(&store).await == text);
 }
 
-/// Message ids that are free are kept beside a store in use, and what it writes next comes after them.
+/// Free message ids are kept when importing into a store in use, and its next messages come after them.
 #[tokio::test]
 async fn a_store_in_use_takes_an_import() {
     let text = source().await;
@@ -131,7 +131,7 @@ async fn a_store_in_use_takes_an_import() {
     assert!(store.verify().await.unwrap().is_sound());
 }
 
-/// A read-only look at a store does not show what is half there.
+/// A read-only store does not show a session that is not complete.
 #[tokio::test]
 async fn half_a_session_is_hidden_from_every_reader() {
     let text = source().await;

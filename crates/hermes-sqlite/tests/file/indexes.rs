@@ -1,4 +1,4 @@
-//! Messages are the truth: an index that is missing, damaged or behind keeps nobody from writing, and is mended.
+//! Messages are the truth: an index that is missing, damaged or behind blocks no write, and is rebuilt.
 
 use crate::fixture::{File, at, id, new, user};
 use crate::verify::told;
@@ -17,7 +17,7 @@ async fn filled(file: &File) -> SqliteStore {
     store
 }
 
-/// Appends, replaces and deletes, and sees that it was done.
+/// Appends, replaces and deletes, and checks the results.
 async fn goes_on(store: &SqliteStore, what: &str) {
     store
         .append(&id("a"), &[user("一二三四"), user("more")], &at(3.0))
@@ -40,8 +40,8 @@ async fn goes_on(store: &SqliteStore, what: &str) {
     );
 }
 
-/// Sees that the indexes are whole, after they were made anew if somebody had to notice first that they are not.
-async fn mended(store: &SqliteStore, file: &File, what: &str) {
+/// Checks that the indexes are sound, after a rebuild if the damage has to be detected first.
+async fn assert_sound_after_upkeep(store: &SqliteStore, file: &File, what: &str) {
     while store.upkeep().await.unwrap() {}
     if !store.verify().await.unwrap().is_sound() {
         store.rebuild_indexes().await.unwrap();
@@ -60,7 +60,7 @@ async fn mended(store: &SqliteStore, file: &File, what: &str) {
     }
 }
 
-/// What is done to the indexes, and whether that shows as soon as somebody writes, so that nobody has to ask for their mending.
+/// Damage to the indexes, and whether the next write detects it, so that no rebuild has to be requested.
 const DAMAGES: [(&str, bool); 8] = [
     ("DROP TABLE messages_fts", true),
     ("DROP TABLE messages_fts; DROP TABLE messages_fts_trigram", true),
@@ -68,7 +68,7 @@ const DAMAGES: [(&str, bool); 8] = [
     ("DROP TABLE messages_fts_docsize", true),
     ("DROP TABLE messages_fts_trigram_data", true),
     ("UPDATE messages_fts_data SET block = x'0000000000010203' WHERE id = 10", true),
-    // FTS5 only writes more to an index when a row is taken out.
+    // FTS5 notices only when a row is removed.
     ("UPDATE messages_fts_data SET block = zeroblob(50) WHERE id > 10", false),
     ("DROP VIEW hx_cjk_text", true),
 ];
@@ -85,13 +85,13 @@ async fn damage_keeps_nobody_from_writing() {
             goes_on(&store, &what).await;
             while store.upkeep().await.unwrap() {}
             assert_eq!(store.verify().await.unwrap().is_sound(), shows, "{what}");
-            mended(&store, &file, &what).await;
+            assert_sound_after_upkeep(&store, &file, &what).await;
         }
     }
 }
 
 #[tokio::test]
-async fn an_index_that_lags_by_one_row_is_found_and_made_anew() {
+async fn an_index_that_lags_by_one_row_is_found_and_rebuilt() {
     let file = File::new();
     let store = filled(&file).await;
     file.foreign()
@@ -99,14 +99,15 @@ async fn an_index_that_lags_by_one_row_is_found_and_made_anew() {
         .unwrap();
     assert_eq!(
         told(&store.verify().await.unwrap()),
-        ["indexes: problem messages_fts 3 is a message that the index does not have"]
+        ["indexes: problem messages_fts 3 is a message that is not in the index"]
     );
     store.rebuild_indexes().await.unwrap();
     goes_on(&store, "while they are made anew").await;
-    mended(&store, &file, "lagging").await;
+    assert_sound_after_upkeep(&store, &file, "lagging").await;
 }
 
-/// An agent whose SQLite has no FTS5 takes all triggers away so that it can write. They stay away, and what it writes is found all the same.
+/// An agent whose SQLite has no FTS5 drops all triggers so that it can write. They stay dropped, and its messages are
+/// found nevertheless.
 #[tokio::test]
 async fn triggers_that_were_all_taken_away_stay_away() {
     const TRIGGERS: &str = "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'messages_fts*'";
@@ -132,14 +133,14 @@ async fn triggers_that_were_all_taken_away_stay_away() {
     goes_on(&store, "without triggers").await;
 }
 
-/// What the writer does by itself meets the damage too, with nobody there who is told.
+/// Background work meets the damage too, with no caller to report it to.
 #[tokio::test]
 async fn the_background_step_goes_on_with_new_indexes() {
     for damage in ["DROP TABLE messages_fts_docsize", "DROP TABLE messages_fts_idx", "DROP TABLE hx_cjk_data"] {
         let file = File::new();
         drop(filled(&file).await);
         let foreign = file.foreign();
-        // A deletion whose process has died.
+        // A deletion whose process died.
         foreign
             .execute_batch(&format!(
                 "INSERT INTO hx_hidden (session_id, state) VALUES ('b', 'doomed');
@@ -154,6 +155,6 @@ async fn the_background_step_goes_on_with_new_indexes() {
             assert!(start.elapsed().as_secs() < 60, "{damage}: {} {:?}", left(), store.status().await);
             tokio::task::yield_now().await;
         }
-        mended(&store, &file, damage).await;
+        assert_sound_after_upkeep(&store, &file, damage).await;
     }
 }

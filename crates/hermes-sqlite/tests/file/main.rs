@@ -1,10 +1,11 @@
-//! What is particular to files: their modes, foreign writers, damage, locks, other processes.
+//! Behaviour that is particular to files: modes, foreign writers, damage, locks, other processes.
 
 #![allow(clippy::disallowed_methods, reason = "the tests play the foreign writer")]
 #![allow(clippy::print_stdout, reason = "a child process tells what it did, a test what it counted or skipped")]
 #![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
 
 mod adoption;
+mod archive;
 mod backup;
 mod child;
 mod corners;

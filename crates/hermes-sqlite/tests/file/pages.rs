@@ -1,4 +1,4 @@
-//! Pages that are no longer what they were: what has to do with them fails or is left behind, and everything else goes on.
+//! Damaged pages: operations that need them fail or skip them, and everything else continues.
 
 use crate::fixture::{File, at, id, new, user};
 use hermes_session::*;
@@ -6,7 +6,7 @@ use rusqlite::params;
 use std::os::unix::fs::FileExt as _;
 use std::time::{Duration, Instant};
 
-/// Overwrites a page of a closed file, but for its first bytes.
+/// Overwrites a page of a closed file, except its first bytes.
 fn overwrite(file: &File, page: u32, from: u64) {
     let opened = std::fs::OpenOptions::new().read(true).write(true).open(file.path()).unwrap();
     let mut size = [0; 2];
@@ -15,12 +15,12 @@ fn overwrite(file: &File, page: u32, from: u64) {
     opened.write_all_at(&vec![0xee; (size - from) as usize], (u64::from(page) - 1) * size + from).unwrap();
 }
 
-/// A message that does not fit into a few pages.
+/// Returns a message that takes many pages.
 fn long() -> NewMessage {
     user(&"word after word ".repeat(20_000))
 }
 
-/// With a list of free pages that can't be read nothing new finds room, and no new indexes do either.
+/// With an unreadable freelist there is no space for new rows, nor for new indexes.
 #[tokio::test]
 async fn a_damaged_list_of_free_pages_is_one_error() {
     let file = File::new();
@@ -40,7 +40,7 @@ async fn a_damaged_list_of_free_pages_is_one_error() {
     assert_eq!(store.messages(&id("stays"), &MessageRequest::first(9)).await.unwrap().len(), 2);
 }
 
-/// What is kept in the table is told anew, and so is how far it is.
+/// The content of the table, including the progress of the indexes, is recomputed.
 #[tokio::test]
 async fn a_table_of_states_that_is_taken_away_comes_back() {
     let file = File::new();
@@ -60,7 +60,7 @@ async fn a_table_of_states_that_is_taken_away_comes_back() {
 fn spoil(file: &File, owner: &str) {
     let first = "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path LIMIT 1";
     let foreign = file.foreign();
-    // Whatever is in the log goes into the file first.
+    // The WAL is copied into the file first.
     foreign.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     let page = foreign.query_row(first, params![owner], |row| row.get(0)).unwrap();
     drop(foreign);
@@ -74,7 +74,7 @@ fn count(file: &File, sql: &str) -> i64 {
 const REPLACED: &str = "SELECT count(*) FROM sqlite_schema WHERE name GLOB 'hx_replaced*' OR name GLOB '*_old'";
 const DAMAGED: &str = "SELECT count(*) FROM sqlite_schema WHERE name GLOB 'hx_damaged*'";
 
-/// Has one of our own indexes a damaged page, all are made anew, once; what can't be read is left where it is.
+/// If one of our own indexes has a damaged page, all are rebuilt, once; the unreadable table is left where it is.
 #[tokio::test]
 async fn a_damaged_page_of_our_own_indexes_costs_them_once() {
     let file = File::new();
@@ -89,7 +89,7 @@ async fn a_damaged_page_of_our_own_indexes_costs_them_once() {
     let before = std::fs::metadata(file.path()).unwrap().len();
     let store = file.open();
     for round in 0..4 {
-        // It stands before all the others.
+        // It sorts before all other words.
         store.append(&id("a"), &[user(&format!("aardvark{round}"))], &at(3.0)).await.unwrap();
         let start = Instant::now();
         while store.status().await.unwrap().indexes != IndexHealth::Whole || count(&file, REPLACED) > 0 {
@@ -103,7 +103,7 @@ async fn a_damaged_page_of_our_own_indexes_costs_them_once() {
     assert!(after < 3 * before, "{before} bytes before, {after} after");
 }
 
-/// What was put aside and can't be read is nobody's any more: it is left, and the rest is done.
+/// A discarded table that can't be read is left, and the rest is done.
 #[tokio::test]
 async fn a_damaged_page_of_an_index_that_was_replaced_is_in_nobodys_way() {
     let file = File::new();
@@ -130,7 +130,7 @@ async fn a_damaged_page_of_an_index_that_was_replaced_is_in_nobodys_way() {
     assert_eq!(count(&file, DAMAGED), 1);
 }
 
-/// Every write to `sessions` goes through the index of lists. If that is damaged, it is removed and made again.
+/// Every write to `sessions` updates the index of lists. If that is damaged, it is removed and created again.
 #[tokio::test]
 async fn a_damaged_index_of_lists_costs_the_index_and_not_the_write() {
     let file = File::new();
@@ -150,17 +150,16 @@ async fn a_damaged_index_of_lists_costs_the_index_and_not_the_write() {
     drop(store);
     assert_eq!(count(&file, "SELECT count(*) FROM sqlite_schema WHERE name = 'hx_sessions_card'"), 1);
     assert_eq!(count(&file, "SELECT count(*) FROM sessions INDEXED BY hx_sessions_card"), 200);
-    // Pages of the old one may be left over; nothing else is wrong, and nobody is kept from writing.
+    // Pages of the old index may be left over; nothing else is wrong, and writes are not refused.
     let foreign = file.foreign();
     let mut lines = foreign.prepare("PRAGMA integrity_check").unwrap();
     let lines: Vec<String> = lines.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
     let is_fine = |line: &String| line == "ok" || line.starts_with("*** ") || line.ends_with("never used");
     assert!(lines.iter().flat_map(|text| text.lines().map(str::to_owned)).all(|line| is_fine(&line)), "{lines:?}");
-    let now = Timestamp::from_seconds(5.0).unwrap();
-    assert_eq!(hermes_sqlite::note_damage(&file.path(), &report, now).unwrap(), None);
+    assert_eq!(hermes_sqlite::damage_marker(&file.path()), None, "{report:?}");
 }
 
-/// Only damage to the agent's tables keeps everybody from writing.
+/// Only damage to the agent's tables stops all writes.
 #[tokio::test]
 async fn damage_in_an_index_sets_no_marker() {
     for (owner, is_marked) in [("messages_fts_data", false), ("hx_sessions_card", false), ("messages", true)] {
@@ -180,8 +179,7 @@ async fn damage_in_an_index_sets_no_marker() {
         let report = crate::read_only::only_read(&file).verify().await.unwrap();
         let problems = report.problems();
         assert!(problems > 0, "{owner}");
-        let now = Timestamp::from_seconds(5.0).unwrap();
-        let marker = hermes_sqlite::note_damage(&file.path(), &report, now).unwrap();
+        let marker = hermes_sqlite::damage_marker(&file.path());
         assert_eq!(marker.is_some(), is_marked, "{owner}: {report:?}");
         assert_eq!(file.path().with_file_name("state.db.damaged").exists(), is_marked, "{owner}");
     }

@@ -1,4 +1,4 @@
-//! Writers of many processes wait in line: each gets its share, and whoever holds up the others is named.
+//! Writers of many processes wait in the queue: each gets its share, and a writer that blocks the others is named.
 
 use crate::child::{EACH, child, told};
 use crate::fixture::{File, at, id, new, user};
@@ -23,7 +23,7 @@ impl Appender {
         appender
     }
 
-    /// The rest of the next line that begins with a word.
+    /// Returns the rest of the next line that begins with a word.
     fn next(&mut self, word: &str) -> String {
         let line = self.lines.by_ref().map(Result::unwrap).find(|line| line.starts_with(word));
         line.unwrap_or_else(|| panic!("it never said {word}"))[word.len()..].trim().to_owned()
@@ -38,7 +38,7 @@ impl Appender {
         assert!(sent.success());
     }
 
-    /// Has it stop, and tells how many appends it was promised.
+    /// Stops it, and returns how many appends were acknowledged to it.
     fn finish(mut self) -> usize {
         drop(self.input.take());
         let count = self.next("appended").parse().unwrap();
@@ -55,7 +55,7 @@ impl Drop for Appender {
     }
 }
 
-/// SQLite's own lock is polled, so that of many who want it some hardly ever get it.
+/// SQLite's own lock is polled, so of many writers some hardly ever get it.
 #[tokio::test]
 async fn sixteen_processes_get_their_share() {
     const PROCESSES: usize = 16;
@@ -63,7 +63,7 @@ async fn sixteen_processes_get_their_share() {
     file.open().create(&new("shared"), &at(1.0)).await.unwrap();
     let mut appenders: Vec<Appender> = (0..PROCESSES).map(|n| Appender::start(&n.to_string(), &file)).collect();
     appenders.iter_mut().for_each(Appender::go);
-    // Until each had the time for a good number, whatever the machine.
+    // Until each had time for a good number, however slow the machine.
     let store = file.open();
     let stored = || async { store.session(&id("shared")).await.unwrap().unwrap().message_count };
     while stored().await < (PROCESSES * 60) as i64 {
@@ -76,14 +76,14 @@ async fn sixteen_processes_get_their_share() {
     assert_eq!(stored().await, counts.iter().sum::<usize>() as i64);
 }
 
-/// Whether no thread of a process runs any more.
+/// Returns whether all threads of a process are stopped.
 fn stands_still(process: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap().map(Result::unwrap);
     let state = |stat: String| stat.rsplit(") ").next().unwrap().starts_with('T');
     threads.into_iter().all(|thread| std::fs::read_to_string(thread.path().join("stat")).is_ok_and(state))
 }
 
-/// Stops the appender; whether it holds the queue. If it does not, it goes on.
+/// Stops the appender. Returns whether it holds the queue; if not, it is continued.
 fn stop_within_a_turn(appender: &Appender, file: &File) -> bool {
     appender.signal("-STOP");
     while !stands_still(appender.child.id()) {
@@ -118,7 +118,7 @@ async fn a_process_that_stands_still_in_its_slot_is_named_and_nothing_is_lost() 
     assert!(holder.starts_with(&format!("process {} (", appender.child.id())), "{holder}");
     assert!(holder.contains("append messages"), "{holder}");
     assert!(error.to_string().contains(holder.as_str()));
-    // Nor does closing the store wait for it.
+    // Closing the store does not wait for it either.
     drop(store);
     let store = file.open();
     let patient = tokio::spawn(async move { store.append(&id("shared"), &[user("patient")], &at(3.0)).await });
@@ -148,7 +148,7 @@ async fn a_process_that_is_killed_in_its_slot_leaves_it_to_the_next() {
 }
 
 #[tokio::test]
-async fn a_program_outside_the_queue_is_told_apart() {
+async fn a_program_outside_the_queue_is_distinguished() {
     let file = File::new();
     let store = file.try_open(Duration::from_millis(200)).unwrap();
     store.create(&new("a"), &at(1.0)).await.unwrap();
@@ -156,8 +156,8 @@ async fn a_program_outside_the_queue_is_told_apart() {
     foreign.execute_batch("BEGIN IMMEDIATE").unwrap();
     let error = store.append(&id("a"), &[user("x")], &at(2.0)).await.unwrap_err();
     let StoreError::Busy { holder: Some(holder), .. } = &error else { panic!("{error:?}") };
-    assert!(holder.starts_with("a program that takes no part in the queue"), "{holder}");
-    // Whoever waits in line behind one of us learns what that one waits for.
+    assert!(holder.starts_with("a program outside the writers' queue"), "{holder}");
+    // A writer that waits behind one of ours learns what that one waits for.
     let patient = std::sync::Arc::new(file.open());
     let first = tokio::spawn({
         let patient = std::sync::Arc::clone(&patient);
@@ -171,7 +171,7 @@ async fn a_program_outside_the_queue_is_told_apart() {
     };
     let expect = format!("process {} (", std::process::id());
     assert!(error.to_string().contains(&expect), "{error}");
-    assert!(error.to_string().contains("waits for a program that takes no part in the queue"), "{error}");
+    assert!(error.to_string().contains("is itself waiting for a program outside"), "{error}");
     foreign.execute_batch("ROLLBACK").unwrap();
     first.await.unwrap().unwrap();
 }

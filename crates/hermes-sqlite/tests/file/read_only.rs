@@ -12,7 +12,7 @@ fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Reads the file as somebody who may not write it. Root may write everything, so it becomes nobody.
+/// Reads the file as a user who may not write it. Root may write everything, so the child becomes nobody.
 pub(crate) fn read(file: &File, file_mode: u32, folder_mode: u32) -> Output {
     let folder = file.path().parent().unwrap().to_owned();
     for entry in std::fs::read_dir(&folder).unwrap() {
@@ -22,9 +22,9 @@ pub(crate) fn read(file: &File, file_mode: u32, folder_mode: u32) -> Output {
     set_mode(&folder, folder_mode);
     let mut command = child("read", "", &file.path());
     if folder.metadata().unwrap().uid() == 0 {
-        // The program itself may lie in a folder of root's own.
+        // The program itself may be in a folder that only root can read.
         let program = folder.parent().unwrap().join("program");
-        // Copied by another process: one of ours that is started meanwhile would hold it open for writing.
+        // Copied by another process: a child that this process starts meanwhile would hold it open for writing.
         let copied = std::process::Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status();
         assert!(copied.unwrap().success());
         set_mode(&program, 0o755);
@@ -54,7 +54,7 @@ async fn a_file_in_a_folder_that_cannot_be_written_is_read() {
         let output = read(&file, file_mode, folder_mode);
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(told(&output.stdout, "row"), ["a(hello)"], "{shown}");
-        assert!(told(&output.stdout, "notice")[0].contains("read only"), "{shown}");
+        assert!(told(&output.stdout, "notice")[0].contains("read-only"), "{shown}");
         assert_eq!(
             (told(&output.stdout, "sound"), told(&output.stdout, "health")),
             (vec!["Ok(true)"], vec!["Ok(Whole)"])
@@ -76,7 +76,7 @@ fn a_file_of_the_agents_is_read_without_our_tables() {
     );
     let output = read(&file, 0o444, 0o555);
     assert_eq!(told(&output.stdout, "row"), ["b(the start)"], "{}", String::from_utf8_lossy(&output.stdout));
-    // The counters of its sessions are wrong; what is in no table of ours yet is not.
+    // The counters of its sessions are wrong; the missing side tables are not a problem.
     assert_eq!(told(&output.stdout, "sound"), ["Ok(false)"]);
     assert_eq!(told(&output.stdout, "health"), ["Ok(Behind { messages: 1 })"]);
 }
@@ -94,7 +94,7 @@ async fn a_log_that_cannot_be_read_is_refused_not_ignored() {
     }
     let output = read(&copy, 0o444, 0o555);
     let refused = told(&output.stdout, "refused");
-    assert!(refused.len() == 1 && refused[0].contains("has a log (-wal) that can't be read here"), "{refused:?}");
+    assert!(refused.len() == 1 && refused[0].contains("has a WAL that can't be read here"), "{refused:?}");
 }
 
 #[tokio::test]
@@ -102,16 +102,16 @@ async fn a_file_that_may_not_be_read_is_refused() {
     let file = filled().await;
     let output = read(&file, 0o000, 0o755);
     let refused = told(&output.stdout, "refused");
-    assert!(refused.len() == 1 && refused[0].contains("may not be read by you"), "{refused:?}");
+    assert!(refused.len() == 1 && refused[0].contains("is not readable by you"), "{refused:?}");
 }
 
-/// Opens a file such that it is only read.
+/// Opens a file read-only.
 pub(crate) fn only_read(file: &File) -> hermes_sqlite::SqliteStore {
     let options = hermes_sqlite::SqliteOptions { read_only: true, ..Default::default() };
     hermes_sqlite::SqliteStore::open(&file.path(), &options).unwrap()
 }
 
-/// Every file of the folder with its bytes, but for the index of a log, which is nobody's content.
+/// Returns every file of the folder with its bytes, except the `-shm`, which holds no content.
 fn folder(file: &File) -> Vec<(std::ffi::OsString, Vec<u8>)> {
     let entries = std::fs::read_dir(file.path().parent().unwrap()).unwrap().map(Result::unwrap);
     let mut files: Vec<_> = entries
@@ -159,7 +159,7 @@ async fn what_is_in_the_log_is_read_and_left_there() {
     let store = only_read(&file);
     assert_eq!(crate::fixture::shown(&store).await, "a(hello)");
     assert_eq!(store.session(&id("a")).await.unwrap().unwrap().message_count, 2);
-    // What is written meanwhile is seen.
+    // Later writes are seen.
     writer.append(&id("a"), &[user("later")], &at(4.0)).await.unwrap();
     assert_eq!(store.session(&id("a")).await.unwrap().unwrap().message_count, 3);
     let nothing = hermes_sqlite::SqliteOptions { read_only: true, ..Default::default() };
@@ -168,7 +168,8 @@ async fn what_is_in_the_log_is_read_and_left_there() {
     assert!(!file.path().with_file_name("none.db").exists());
 }
 
-/// A file without a WAL that somebody writes is locked as a whole. It is waited for, never read past its lock: rows would be torn.
+/// A file without a WAL is locked as a whole while it is written. A reader waits and never reads past the lock: rows
+/// would be torn.
 #[tokio::test]
 async fn a_locked_file_is_not_read_past_its_lock() {
     use hermes_session::StoreError;

@@ -4,7 +4,7 @@ use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::path::Path;
 use std::time::Duration;
 
-/// Every file of the folder, with its bytes.
+/// Returns every file of the folder, with its bytes.
 fn folder(path: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let mut found: Vec<_> = std::fs::read_dir(path.parent().unwrap())
         .unwrap()
@@ -16,7 +16,7 @@ fn folder(path: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     found
 }
 
-/// The file is refused with this reason and a way out, and nothing in its folder changes.
+/// Checks that the file is refused with this reason and a hint, and that nothing in its folder changes.
 #[track_caller]
 fn refused(file: &File, reason: &str) {
     let before = folder(&file.path());
@@ -48,7 +48,7 @@ fn another_programs_database() {
 fn a_file_that_is_no_database() {
     let file = File::new();
     put(&file, "not a database, but long enough to look at it ".repeat(99));
-    refused(&file, "not a database");
+    refused(&file, "is not a SQLite database");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_folder_a_broken_link_and_an_orphaned_log() {
     let file = File::new();
     put(&file, "");
     std::fs::write(file.path().with_file_name("state.db-wal"), "what was written last").unwrap();
-    refused(&file, "is empty, but its log (-wal) is not");
+    refused(&file, "is empty, but its WAL is not");
 }
 
 #[test]
@@ -166,5 +166,5 @@ fn a_folder_that_cannot_be_made() {
     let file = File::new();
     std::fs::write(file.path().parent().unwrap(), "a file where the folder should be").unwrap();
     let Err(error) = file.try_open(Duration::from_secs(1)) else { panic!("it opened") };
-    assert!(error.to_string().contains("can't be looked at: Not a directory"), "{error}");
+    assert!(error.to_string().contains("can't be accessed: Not a directory"), "{error}");
 }

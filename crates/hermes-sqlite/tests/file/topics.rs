@@ -1,4 +1,4 @@
-//! The agent's tables of chat topics, and what else it keeps in the file that no call tells of.
+//! The agent's tables of chat topics, and other data of the agent that no call returns.
 
 use crate::fixture::{File, at, id, new};
 use hermes_session::{
@@ -91,7 +91,7 @@ async fn old_bindings_are_filled_and_left_to_the_agent() {
 }
 
 #[tokio::test]
-async fn rows_that_cannot_be_read_are_told() {
+async fn rows_that_cannot_be_read_are_reported() {
     let file = File::new();
     let store = file.open();
     store.create(&new("a"), &at(1.0)).await.unwrap();

@@ -1,11 +1,11 @@
-//! Each kind of damage, made by plain SQL behind our back, is found and named; what is whole is not.
+//! Each kind of damage, made by plain SQL past the store, is found and named; sound data is not reported.
 
 use crate::fixture::{File, at, id, new, user};
 use hermes_session::*;
 use hermes_sqlite::SqliteStore;
 use std::os::unix::fs::PermissionsExt as _;
 
-/// A chain of two with a delegate, a branch, and a conversation of its own, all indexed.
+/// Makes a chain of two with a delegate, a branch, and a conversation of its own, all indexed.
 async fn family(file: &File) -> SqliteStore {
     let store = file.open();
     store.create(&new("root"), &at(10.0)).await.unwrap();
@@ -21,7 +21,7 @@ async fn family(file: &File) -> SqliteStore {
     store
 }
 
-/// Every finding of a report, as `check: severity object what`.
+/// Returns every finding of a report, as `check: severity object what`.
 pub(crate) fn told(report: &Report) -> Vec<String> {
     let line = |check: &Check, found: &Finding| {
         format!("{}: {} {} {}", check.name, found.severity.as_str(), found.object, found.what)
@@ -29,12 +29,12 @@ pub(crate) fn told(report: &Report) -> Vec<String> {
     report.checks.iter().flat_map(|check| check.findings.iter().map(move |found| line(check, found))).collect()
 }
 
-/// Does the damage with the store open, and sees that exactly these things are told of it, each by its start.
+/// Does the damage with the store open, and checks that exactly these findings are reported, each given by its start.
 async fn damaged(damage: &str, expect: &[&str]) {
     damaged_in(File::new(), damage, expect).await;
 }
 
-/// The same in a file with the agent's indexes.
+/// Checks the same in a file with the agent's indexes.
 async fn damaged_inline(damage: &str, expect: &[&str]) {
     damaged_in(crate::inline::agents_file(""), damage, expect).await;
 }
@@ -98,7 +98,7 @@ async fn the_list_of_what_has_to_be_there_is_that_of_a_new_file() {
 async fn the_agents_indexes_are_compared_message_by_message() {
     damaged_inline(
         "DELETE FROM messages_fts WHERE rowid = 2",
-        &["indexes: problem messages_fts 2 is a message that the index does not have"],
+        &["indexes: problem messages_fts 2 is a message that is not in the index"],
     )
     .await;
     damaged_inline(
@@ -128,7 +128,8 @@ async fn the_agents_indexes_are_compared_message_by_message() {
 
 #[tokio::test]
 async fn trigrams_of_an_older_sqlite_are_no_damage() {
-    // The older one ends at the U+0000; what it leaves is what this makes, with the row put back as it should read.
+    // The older one stops at the U+0000. This reproduces its index, with the row set back to the text that it should
+    // have.
     let cut = "UPDATE messages SET content = char(0) || 'json:[1]' WHERE id = 1;
          DELETE FROM messages_fts_trigram WHERE rowid = 1; INSERT INTO messages_fts_trigram(rowid, content) VALUES (1, '');
          UPDATE messages_fts_trigram_content SET c0 = (SELECT content || '  ' FROM messages WHERE id = 1) WHERE id = 1;";
@@ -136,8 +137,8 @@ async fn trigrams_of_an_older_sqlite_are_no_damage() {
         cut,
         &[
             "indexes: note table messages_fts_trigram can't be checked as a whole: versions of SQLite differ",
-            "side tables: note hx_session root is to be told anew",
-            "index backlog: note table messages has a message that is still to be indexed",
+            "side tables: note hx_session root has a stale preview and stale times; the next write refreshes them",
+            "index backlog: note table messages has a message that is not indexed yet",
         ],
     )
     .await;
@@ -147,7 +148,7 @@ async fn trigrams_of_an_older_sqlite_are_no_damage() {
 async fn our_indexes_are_compared_message_by_message() {
     const TAKE_OUT: &str =
         "INSERT INTO messages_fts(messages_fts, rowid, content) VALUES ('delete', 2, '大别山项目  ')";
-    let lacks = "indexes: problem messages_fts 2 is a message that the index does not have";
+    let lacks = "indexes: problem messages_fts 2 is a message that is not in the index";
     damaged(TAKE_OUT, &[lacks]).await;
     damaged("DELETE FROM messages_fts_docsize WHERE id = 2", &[lacks]).await;
     damaged(
@@ -167,11 +168,11 @@ async fn our_indexes_are_compared_message_by_message() {
         &[
             "schema: problem trigger messages_fts_update is missing",
             "indexes: problem messages_fts 1 is in the index with another text than the message has",
-            "index backlog: note table messages has a message that is still to be indexed",
+            "index backlog: note table messages has a message that is not indexed yet",
         ],
     )
     .await;
-    // An index that says of itself that it is empty.
+    // An index that states that it is empty.
     damaged(
         "UPDATE messages_fts_data SET block = zeroblob(8) WHERE id = 10",
         &["1", "2", "3", "4", "5", "6"]
@@ -191,8 +192,8 @@ async fn a_backlog_is_a_note_and_what_is_behind_it_is_not() {
     assert_eq!(
         told(&report),
         [
-            "indexes: problem messages_fts_trigram 1 is a message that the index does not have",
-            "index backlog: note table messages has 5 messages that are still to be indexed"
+            "indexes: problem messages_fts_trigram 1 is a message that is not in the index",
+            "index backlog: note table messages has 5 messages that are not indexed yet"
         ]
     );
     file.foreign().execute_batch("UPDATE hx_pending SET first = 1").unwrap();
@@ -214,8 +215,8 @@ async fn counters_are_compared_with_the_rows() {
     damaged(
         "UPDATE messages SET tool_calls = '{broken' WHERE tool_calls IS NOT NULL; UPDATE hx_session SET dirty = 0",
         &[
-            "counters: problem messages 6 has tool_calls that are no JSON",
-            "index backlog: note table messages has a message that is still to be indexed",
+            "counters: problem messages 6 has tool_calls that are not JSON",
+            "index backlog: note table messages has a message that is not indexed yet",
         ],
     )
     .await;
@@ -228,7 +229,7 @@ async fn a_newer_agent_that_takes_back_leaves_its_counters() {
          UPDATE messages SET active = 0 WHERE id = 2; UPDATE sessions SET message_count = 7 WHERE id = 'alone'",
         &[
             "counters: note sessions alone has message_count 7, not 2",
-            "side tables: note hx_session root is to be told anew: preview and times",
+            "side tables: note hx_session root has a stale preview and stale times; the next write refreshes them",
         ],
     )
     .await;
@@ -239,14 +240,14 @@ async fn relations_that_lead_nowhere() {
     damaged(
         "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('nobody', 'user', 'x', 5.0)",
         &[
-            "relations: problem messages 7 belongs to the session nobody, which is not there",
-            "index backlog: note table messages has a message that is still to be indexed",
+            "relations: problem messages 7 belongs to the session nobody, which does not exist",
+            "index backlog: note table messages has a message that is not indexed yet",
         ],
     )
     .await;
     damaged(
         "UPDATE sessions SET parent_session_id = 'gone' WHERE id = 'fork'; UPDATE hx_session SET dirty = 0",
-        &["relations: note sessions fork has the parent gone, which is not there"],
+        &["relations: note sessions fork has the parent gone, which does not exist"],
     )
     .await;
     damaged(
@@ -264,18 +265,18 @@ async fn relations_that_lead_nowhere() {
     .await;
     damaged(
         "CREATE TABLE session_notes (session_id TEXT REFERENCES sessions(id)); INSERT INTO session_notes VALUES ('gone')",
-        &["relations: problem session_notes rowid 1 refers to a row of sessions that is not there"],
+        &["relations: problem session_notes rowid 1 refers to a row of sessions that does not exist"],
     )
     .await;
 }
 
 #[tokio::test]
-async fn side_rows_are_told_anew_and_compared() {
+async fn side_rows_are_recomputed_and_compared() {
     damaged("DELETE FROM hx_session WHERE session_id = 'alone'", &["side tables: problem hx_session alone is missing"])
         .await;
     damaged(
         "INSERT INTO hx_session (session_id, relation, root, tip, started_at, last_active, active) VALUES ('x', 'root', 'x', 'x', 1, 1, 1)",
-        &["side tables: problem hx_session x is beside a session that is not there"],
+        &["side tables: problem hx_session x belongs to a session that does not exist"],
     )
     .await;
     for (change, expect) in [
@@ -288,7 +289,7 @@ async fn side_rows_are_told_anew_and_compared() {
         ("tip = 'root' WHERE session_id = 'root'", "root has the tip root, not next"),
         ("root = 'helper' WHERE session_id = 'helper'", "helper has the root helper, not root"),
         ("started_at = 1 WHERE session_id = 'fork'", "fork has another started_at than the session"),
-        ("relation = 'twin' WHERE session_id = 'alone'", "alone has the relation \"twin\", which is none"),
+        ("relation = 'twin' WHERE session_id = 'alone'", "alone has the unknown relation \"twin\""),
     ] {
         let expect = format!("side tables: problem hx_session {expect}");
         damaged(&format!("UPDATE hx_session SET {change}"), &[&expect]).await;
@@ -296,7 +297,7 @@ async fn side_rows_are_told_anew_and_compared() {
 }
 
 #[tokio::test]
-async fn what_foreign_writers_left_to_be_told_anew_is_no_problem() {
+async fn rows_left_stale_by_foreign_writers_are_notes() {
     for work in [
         "UPDATE sessions SET parent_session_id = 'helper' WHERE id = 'next'",
         "UPDATE sessions SET parent_session_id = 'alone' WHERE id = 'helper'",
@@ -327,7 +328,7 @@ async fn a_file_that_others_may_read_is_a_note() {
     std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o644)).unwrap();
     let report = store.verify().await.unwrap();
     assert!(report.is_sound());
-    assert!(told(&report)[0].starts_with("file: note file has the mode 0644"), "{:?}", told(&report));
+    assert!(told(&report)[0].starts_with("file: note file has mode 0644"), "{:?}", told(&report));
 }
 
 /// Overwrites one page of a closed file.
@@ -343,7 +344,7 @@ fn root_page(file: &File, name: &str) -> i64 {
 }
 
 #[tokio::test]
-async fn a_spoilt_page_is_told_and_the_rest_is_still_looked_at() {
+async fn a_spoilt_page_is_reported_and_the_rest_is_still_looked_at() {
     for (tree, expect) in [
         ("messages", "file: problem table messages Tree "),
         ("idx_sessions_source", "file: problem index idx_sessions_source Tree "),

@@ -1,4 +1,4 @@
-//! Files of every schema from 1 to 10, made from the table of versions, brought into use.
+//! Files of every schema from 1 to 10, made from the table of versions, are brought into use.
 
 use crate::fixture::{File, at, id, shown, user};
 use crate::old_schema::{ROWS, schema};
@@ -52,7 +52,7 @@ async fn every_old_schema_is_adopted() {
             .unwrap();
         assert_eq!(kept, (3, version), "the copy is the file as it was");
         drop(store);
-        // The second time nothing is left to do or to tell.
+        // The second time there is nothing to do or to report.
         let again = file.open();
         assert_eq!(again.notices(), Vec::<String>::new());
         assert_eq!(again.messages(&id("new"), &MessageRequest::first(9)).await.unwrap().len(), 3);
@@ -60,7 +60,7 @@ async fn every_old_schema_is_adopted() {
 }
 
 #[tokio::test]
-async fn titles_that_two_sessions_share_are_kept_apart_and_told() {
+async fn titles_that_two_sessions_share_are_kept_apart_and_reported() {
     let file = File::new();
     file.foreign().execute_batch(&schema(3)).unwrap();
     file.foreign()
@@ -79,13 +79,13 @@ async fn titles_that_two_sessions_share_are_kept_apart_and_told() {
     assert_eq!(titles.iter().map(Option::as_deref).collect::<Vec<_>>(), expect);
     let notices = store.notices().join("\n");
     assert!(
-        notices.contains("session a is now called \"plan #4\"") && notices.contains("session e has no title now"),
+        notices.contains("session a now has the title \"plan #4\"") && notices.contains("session e has no title now"),
         "{notices}"
     );
 }
 
 #[tokio::test]
-async fn versions_that_are_missing_or_doubled_are_told_by_shape() {
+async fn versions_that_are_missing_or_doubled_are_recognised_by_shape() {
     for (rows, changed) in [
         ("DELETE FROM schema_version", 10),
         ("DELETE FROM schema_version", 6),
@@ -107,7 +107,8 @@ async fn versions_that_are_missing_or_doubled_are_told_by_shape() {
     }
 }
 
-/// The agent reads the first row. A stale one makes it repeat data migrations, so opening for writing leaves only the highest.
+/// The agent reads the first row. If that is stale, the agent repeats data migrations, so opening for writing keeps
+/// only the highest.
 #[tokio::test]
 async fn surplus_version_rows_are_removed_when_a_file_is_opened_for_writing() {
     let versions = |file: &File| -> Vec<i64> {

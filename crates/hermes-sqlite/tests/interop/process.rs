@@ -1,4 +1,4 @@
-//! A process of its own, the agent's or ours, that tells by JSON lines what it was promised.
+//! A separate process, the agent's or ours, that reports acknowledged appends by JSON lines.
 
 use crate::fixture::File;
 use serde_json::Value;
@@ -8,10 +8,10 @@ use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long an answer may take. Generous: the agent itself waits up to 17 s for a lock.
+/// Maximum time for an answer. Generous: the agent itself waits up to 17 s for a lock.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// An append that was answered.
+/// An acknowledged append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Acknowledged {
     pub(crate) id: i64,
@@ -19,18 +19,18 @@ pub(crate) struct Acknowledged {
     pub(crate) text: String,
 }
 
-/// What the `number`th append of a writer says: its name as a word by itself, and a word that is nowhere else.
+/// Returns the text of the `number`th append of a writer: its name as a separate word, and a unique word.
 pub(crate) fn text(name: &str, number: usize) -> String {
     format!("{name} number {number} {name}x{number}")
 }
 
 #[derive(Default)]
-struct Told {
+struct Acknowledgements {
     appends: Mutex<Vec<Acknowledged>>,
     more: Condvar,
 }
 
-impl Told {
+impl Acknowledgements {
     fn add(&self, line: &Value) {
         let text = |key: &str| line[key].as_str().unwrap().to_owned();
         let append =
@@ -45,7 +45,7 @@ pub(crate) struct Process {
     child: Child,
     pub(crate) input: Option<ChildStdin>,
     answers: mpsc::Receiver<Value>,
-    told: Arc<Told>,
+    acknowledgements: Arc<Acknowledgements>,
     reader: Option<JoinHandle<()>>,
 }
 
@@ -54,15 +54,15 @@ impl Process {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?} can't be started: {error}"));
         let (sender, answers) = mpsc::channel();
-        let told = Arc::new(Told::default());
+        let acknowledgements = Arc::new(Acknowledgements::default());
         let output = BufReader::new(child.stdout.take().unwrap());
         let reader = {
-            let told = Arc::clone(&told);
+            let acknowledgements = Arc::clone(&acknowledgements);
             std::thread::spawn(move || {
                 for line in output.lines().map_while(Result::ok) {
-                    // What a test harness prints is no JSON; the last line of a process that was killed may be half.
+                    // Lines of a test harness are not JSON; the last line of a killed process may be incomplete.
                     match serde_json::from_str::<Value>(&line) {
-                        Ok(line) if line.get("acknowledged").is_some() => told.add(&line),
+                        Ok(line) if line.get("acknowledged").is_some() => acknowledgements.add(&line),
                         Ok(line) => _ = sender.send(line),
                         Err(_) => {}
                     }
@@ -70,41 +70,41 @@ impl Process {
             })
         };
         let input = child.stdin.take();
-        Self { child, input, answers, told, reader: Some(reader) }
+        Self { child, input, answers, acknowledgements, reader: Some(reader) }
     }
 
-    /// A copy of this program that runs one test in a role.
+    /// Starts a copy of this program that runs one test in a role.
     pub(crate) fn copy_of_us(test: &str, role: &str, name: &str, file: &File) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", test, "--nocapture"]).env(role, format!("{name}:{}", file.path().display()));
         Self::start(command)
     }
 
-    /// The next line that is no acknowledgement.
+    /// Returns the next line that is not an acknowledgement.
     #[track_caller]
     pub(crate) fn answer(&self) -> Value {
         self.answers.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("no answer: {error}"))
     }
 
     pub(crate) fn acknowledged(&self) -> usize {
-        self.told.appends.lock().unwrap().len()
+        self.acknowledgements.appends.lock().unwrap().len()
     }
 
     /// Waits until `count` appends were acknowledged.
     #[track_caller]
     pub(crate) fn wait_for(&self, count: usize) {
-        let appends = self.told.appends.lock().unwrap();
+        let appends = self.acknowledgements.appends.lock().unwrap();
         let (appends, late) =
-            self.told.more.wait_timeout_while(appends, PATIENCE, |appends| appends.len() < count).unwrap();
+            self.acknowledgements.more.wait_timeout_while(appends, PATIENCE, |appends| appends.len() < count).unwrap();
         assert!(!late.timed_out(), "{} of {count} appends in {} s", appends.len(), PATIENCE.as_secs());
     }
 
-    /// All that was acknowledged so far.
+    /// Returns all acknowledged appends so far.
     pub(crate) fn take(&self) -> Vec<Acknowledged> {
-        std::mem::take(&mut *self.told.appends.lock().unwrap())
+        std::mem::take(&mut *self.acknowledgements.appends.lock().unwrap())
     }
 
-    /// Waits for the end of the process, which has to be a good one.
+    /// Waits for the process to end, which has to succeed.
     #[track_caller]
     pub(crate) fn end(mut self) {
         self.input = None;
@@ -112,9 +112,9 @@ impl Process {
         assert!(status.success(), "{status}");
     }
 
-    /// Sends a signal that ends the process, and tells all that it had acknowledged. It may have ended by itself.
+    /// Sends a signal that ends the process, and returns all appends that it reported. It may have ended by itself.
     pub(crate) fn end_by(mut self, signal: &str) -> Vec<Acknowledged> {
-        // Until it is waited for, the number belongs to this process, also if it has ended.
+        // Until it is waited for, the process id stays reserved, even if the process has ended.
         let sent = Command::new("kill").args([&format!("-{signal}"), &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         self.child.wait().unwrap();

@@ -1,4 +1,4 @@
-//! Every call that reads, on files of real agents in every state: nothing of the file changes.
+//! Every call that reads, on files of real agents in every state, changes nothing in the file.
 
 use crate::fixture::{File, id};
 use crate::peer::{Peer, Release};
@@ -9,7 +9,7 @@ use hermes_sqlite::{Adopt, SqliteOptions, SqliteStore};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt as _;
 
-/// Opens a file read-only, or such that a write would adopt it.
+/// Opens a file read-only, or so that the first write would adopt it.
 fn open(file: &File, adopt: Adopt) -> Result<SqliteStore, StoreError> {
     let read_only = adopt == Adopt::AtOpen;
     SqliteStore::open(&file.path(), &SqliteOptions { read_only, adopt, ..SqliteOptions::default() })
@@ -105,6 +105,7 @@ async fn beside_a_live_agent(release: &Release) {
     fill(&mut peer);
     let before = Untouched::of(&file.path());
     assert_eq!(read_all(&file, &before).await, Vec::<&str>::new());
+    assert_eq!(hermes_sqlite::damage_marker(&file.path()), None);
     // A reader that stays open sees what the agent writes.
     let store = open(&file, Adopt::AtOpen).unwrap();
     assert_eq!(store.list(&ListRequest::default()).await.unwrap().rows.len(), 2);
@@ -134,6 +135,7 @@ async fn a_damaged_file(release: &Release) {
     assert!(failed.contains(&"messages") && !failed.contains(&"verify") && !failed.contains(&"status"), "{failed:?}");
 
     // A process that meets the damage while it reads does not write afterwards.
+    assert!(hermes_sqlite::clear_damage(&file.path()).unwrap());
     let store = open(&file, Adopt::OnFirstWrite).unwrap();
     store.messages(&id("first"), &MessageRequest::first(10)).await.unwrap_err();
     let error = store.set_meta("x", Some("y")).await.unwrap_err();
@@ -142,9 +144,7 @@ async fn a_damaged_file(release: &Release) {
     before.check("a write after damage was met");
 
     // The marker keeps others from writing, too.
-    let report = open(&file, Adopt::AtOpen).unwrap().verify().await.unwrap();
-    let now = Timestamp::from_seconds(1_700_000_000.0).unwrap();
-    let marker = hermes_sqlite::note_damage(&file.path(), &report, now).unwrap().expect("it is damaged");
+    let marker = hermes_sqlite::damage_marker(&file.path()).expect("the damage is recorded");
     assert_eq!(marker.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let Err(error) = SqliteStore::open(&file.path(), &SqliteOptions::default()) else { panic!("it opened") };
     assert!(error.to_string().contains("state.db.damaged"), "{error}");
@@ -191,9 +191,9 @@ async fn the_same_answers_before_and_after_adoption(release: &Release) {
         if is_adopted {
             let store = file.open();
             let notices = store.notices();
-            // The same for all schemas; nothing of the agent's is altered here, so that no copy is needed.
+            // The same for all schemas; nothing of the agent is altered here, so no copy is needed.
             assert!(
-                notices[0].starts_with("the file was adopted: ") && notices[0].contains("sessiondb detach"),
+                notices[0].starts_with("adopted this file: ") && notices[0].contains("sessiondb detach"),
                 "{notices:?}"
             );
             assert!(notices[0].contains("no copy was kept"), "{notices:?}");

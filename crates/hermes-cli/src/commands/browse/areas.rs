@@ -1,35 +1,35 @@
-//! Where things stand on the screen, by its size alone.
+//! Layout of the screen, computed from its size alone.
 
 use ratatui_core::layout::Rect;
 
 /// The smallest screen that a list can be read on, in columns and lines.
 pub(super) const LEAST: (u16, u16) = (40, 10);
-/// From this width on the preview stands beside the list, and is shown unless somebody turns it off.
+/// Minimum width, in columns, for the preview beside the list, where it is shown by default.
 const WIDE: u16 = 100;
-/// From this height on there is room for a preview under the list.
+/// Minimum height, in lines, for a preview under the list.
 const HIGH: u16 = 16;
 
 /// The parts of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Areas {
-    /// What is typed, and how much there is.
+    /// The filter and the number of conversations.
     pub(super) title: Rect,
     pub(super) heads: Rect,
-    /// A line for each conversation. Without height if the preview takes its place.
+    /// A line for each conversation. Its height is 0 if the preview takes its place.
     pub(super) list: Rect,
     pub(super) preview: Option<Pane>,
-    /// The last line: keys, questions, what is told.
+    /// The last line: keys, questions or a notice.
     pub(super) keys: Rect,
 }
 
-/// A preview, and the line that parts it from the list.
+/// A preview, and the line that separates it from the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pane {
     pub(super) rule: Rect,
     pub(super) text: Rect,
 }
 
-/// The areas of a screen; nothing if it is too small. Unless somebody says so, wide screens have a preview and others don't.
+/// Returns the areas of a screen, or `None` if it is too small. By default, only wide screens have a preview.
 pub(super) fn areas((width, height): (u16, u16), wants_preview: Option<bool>) -> Option<Areas> {
     if width < LEAST.0 || height < LEAST.1 {
         return None;
@@ -53,7 +53,7 @@ pub(super) fn areas((width, height): (u16, u16), wants_preview: Option<bool>) ->
 }
 
 fn beside(body: Rect) -> (Rect, Option<Pane>) {
-    // A list needs a little more: titles, times, sources and ids stand beside each other.
+    // The list needs slightly more than half: titles, times, sources and ids are side by side.
     let width = body.width / 100 * 56 + body.width % 100 * 56 / 100;
     let rule = Rect { x: width, width: 1, ..body };
     let text = Rect { x: width + 2, width: body.width - width - 2, ..body };
@@ -66,7 +66,7 @@ fn below(body: Rect) -> (Rect, Option<Pane>) {
     (Rect { height, ..body }, Some(Pane { rule, text: lower(body, height + 1) }))
 }
 
-/// A part without its first lines.
+/// Returns an area without its first `lines`.
 fn lower(part: Rect, lines: u16) -> Rect {
     Rect { y: part.y + lines, height: part.height - lines, ..part }
 }

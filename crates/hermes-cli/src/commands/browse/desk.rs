@@ -1,4 +1,4 @@
-//! What the picker's work needs: the settings, and the store, which is opened for writing only once something is to be changed.
+//! Resources of the picker: the settings, and the store, which is opened for writing only when something is changed.
 
 use crate::context::{Access, Context, OpenStore, Opened};
 use crate::error::CliError;
@@ -8,7 +8,7 @@ use hermes_store::StoreUrl;
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
-/// What is needed to do anything.
+/// The settings and the store that the picker's work uses.
 pub(super) struct Desk {
     pub(super) context: Context,
     reading: OpenStore,
@@ -16,10 +16,10 @@ pub(super) struct Desk {
     writing: OnceCell<OpenStore>,
     pub(super) url: StoreUrl,
     pub(super) transcripts: Option<Transcripts>,
-    /// How long what is deleted can come back.
+    /// Days for which a deleted conversation can be restored.
     pub(super) trash_days: u64,
     pub(super) filter: SessionFilter,
-    /// How long a search may take.
+    /// Time limit of a search.
     pub(super) timeout: Duration,
 }
 
@@ -40,15 +40,16 @@ impl Desk {
         }
     }
 
-    /// Returns the store to read from: the one that changes go to once there was one, so that they are seen.
+    /// Returns the store to read from. After the first change it is the one that was written to, so that changes are
+    /// visible.
     pub(super) fn store(&self) -> &OpenStore {
         self.writing.get().unwrap_or(&self.reading)
     }
 
-    /// Returns the store to change, and opens it for writing the first time. What there is to report about that is printed when the picker is left.
+    /// Returns the store to write to, opening it the first time. Its notices are printed when the picker is left.
     ///
     /// # Errors
-    /// If it can't be opened for writing, or is to be read only.
+    /// If it can't be opened for writing, or is read-only.
     pub(super) async fn for_writing(&self) -> Result<&OpenStore, CliError> {
         let open = async || {
             let store = self.context.open_quietly(&self.url, Access::Write).await?;

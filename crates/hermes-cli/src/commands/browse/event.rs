@@ -1,52 +1,57 @@
-//! What comes to the picker, and what it asks for in turn. Both are plain values, so that all between them can be tested without a
-//! terminal, a store or a clock.
+//! Events that the picker receives, and effects that it requests. Both are plain values, so that the logic between them
+//! can be tested without a terminal, a store or a clock.
 
 use super::rows::Row;
-use hermes_session::{Message, MessageId, SessionId, Title};
+use hermes_session::{Message, MessageId, SessionId, Tag, Title};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Something happened.
+/// An event for the picker.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Event {
-    /// Somebody did something.
+    /// Input by the user.
     Input(Input),
-    /// The terminal has so many columns and lines now.
+    /// New size of the terminal, in columns and lines.
     Resized(u16, u16),
-    /// The next conversations of the list came.
+    /// The next conversations of the list.
     Rows { rows: Vec<Row>, is_last: bool },
-    /// The list ends here, and why.
+    /// The list could not be read further, with the reason.
     ListFailed(String),
-    /// Rows of the list can't be read: how many, and what is wrong with the first.
+    /// Rows of the list that can't be read: their number, and the error of the first.
     Unreadable { count: u64, first: String },
-    /// What the texts of conversations hold; the number is that of the question.
+    /// Hits of a text search; `question` is the number of the search.
     Found { question: u64, hits: Vec<Hit>, is_partial: bool },
-    /// The texts could not be searched.
+    /// A text search failed.
     SearchFailed { question: u64, why: String },
-    /// What was said in a conversation.
+    /// The content of a preview.
     Previewed { wanted: Wanted, preview: Preview },
-    /// A conversation has another title.
+    /// A conversation was renamed.
     Renamed { id: SessionId, title: Title },
-    /// Conversations are gone.
+    /// Conversations were deleted.
     Deleted { ids: Vec<SessionId>, told: Notice },
-    /// A file of that name is there.
+    /// Conversations were pinned or unpinned; `failed` reports that the others were not.
+    Pinned { ids: Vec<SessionId>, is_pinned: bool, failed: Option<Notice> },
+    /// Conversations have these tags now; `failed` reports that the others were not changed.
+    Tagged { tags: Vec<(SessionId, Vec<Tag>)>, failed: Option<Notice> },
+    /// The file of an export exists already.
     Exists { ids: Vec<SessionId>, file: PathBuf },
-    /// There is something to tell.
+    /// A notice for the user.
     Told(Notice),
 }
 
 impl Event {
-    /// What of something that was begun did not come about, if this tells of it.
+    /// Returns the text of a failure, if the event reports that a change failed.
     pub(super) fn failure(self) -> Option<String> {
         match self {
             Self::Told(told) | Self::Deleted { told, .. } => told.is_error.then_some(told.text),
+            Self::Pinned { failed, .. } | Self::Tagged { failed, .. } => failed.map(|failed| failed.text),
             Self::Exists { file, .. } => Some(format!("{} was not exported: it is there already", file.display())),
             _ => None,
         }
     }
 }
 
-/// What somebody did.
+/// An input of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Input {
     Up,
@@ -57,33 +62,37 @@ pub(super) enum Input {
     End,
     Left,
     Right,
-    /// The preview goes so many lines down, or up.
+    /// Scrolls the preview by this many lines; positive is down.
     ScrollPreview(i32),
     Enter,
     Escape,
-    /// Leaves, whatever is going on.
+    /// Leaves the picker in any mode.
     Quit,
+    /// Ctrl-D: the end of the input if nothing is typed, else deletes the character after the cursor.
+    EndOfFile,
     Backspace,
-    /// Takes away what was typed.
+    /// Clears the text before the cursor.
     Clear,
-    /// Takes away the last word.
+    /// Clears the word before the cursor.
     ClearWord,
     Mark,
     MarkUp,
     Preview,
     Rename,
+    Pin,
+    Tag,
     Delete,
     Export,
     Help,
     Suspend,
     Text(String),
-    /// The wheel went so many lines down, or up, over this place.
+    /// The mouse wheel turned over this position; positive `lines` is down.
     Wheel {
         lines: i32,
         column: u16,
         row: u16,
     },
-    /// A click, so long after the start.
+    /// A click; `at` is the time since the start.
     Click {
         column: u16,
         row: u16,
@@ -91,35 +100,46 @@ pub(super) enum Input {
     },
 }
 
-/// Something to be done outside.
+/// A request to the world outside the picker.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Effect {
-    /// Looks for a text in what was said, once nothing else is typed for a while. It takes the place of the search before it.
+    /// Searches the messages after a pause in typing. Replaces the previous search.
     Search {
         question: u64,
         text: String,
     },
-    /// The last search is not wanted any more.
+    /// Cancels the last search.
     StopSearch,
-    /// Reads what was said, unless something else is wanted soon.
+    /// Reads messages for the preview, unless another preview is requested soon.
     Preview(Wanted),
     Rename {
         id: SessionId,
         title: Title,
     },
+    /// Pins or unpins conversations.
+    Pin {
+        ids: Vec<SessionId>,
+        is_pinned: bool,
+    },
+    /// Adds and removes tags of conversations.
+    Tag {
+        ids: Vec<SessionId>,
+        add: Vec<Tag>,
+        remove: Vec<Tag>,
+    },
     Delete(Vec<SessionId>),
-    /// Writes conversations to a file. One that is there is replaced only if that was asked.
+    /// Writes conversations to a file. An existing file is replaced only if `is_overwriting` is set.
     Export {
         ids: Vec<SessionId>,
         file: PathBuf,
         is_overwriting: bool,
     },
     Suspend,
-    /// Ends, with the conversation that was chosen.
+    /// Leaves, with the chosen conversation.
     Leave(Option<SessionId>),
 }
 
-/// A part of a conversation: around a place in it, or its end.
+/// A part of a conversation: around a message, or the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub(super) id: SessionId,
@@ -127,23 +147,23 @@ pub(super) struct Wanted {
     pub(super) place: Option<(SessionId, MessageId)>,
 }
 
-/// What was said there.
+/// The messages of a preview, or the reason why they could not be read.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Preview {
     Messages(Vec<Message>),
     Failed(String),
 }
 
-/// A conversation that has what is searched for in its text.
+/// A conversation with a match in its messages.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Hit {
-    /// As it is shown if the list does not know it.
+    /// The row to show if the list does not contain the conversation.
     pub(super) row: Row,
-    /// The session that the best place is in, and the message.
+    /// The session and the message of the best match.
     pub(super) place: (SessionId, MessageId),
 }
 
-/// Something to tell.
+/// A notice for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Notice {
     pub(super) text: String,

@@ -1,6 +1,6 @@
-//! How long a keystroke takes, from what is typed to the picture, on a hundred thousand conversations.
+//! Measures the time from a keystroke to the drawn frame, with a hundred thousand conversations.
 //!
-//! It compares with nothing by itself, so it is run by hand:
+//! It asserts nothing, so it is run by hand:
 //! `cargo test --release -p hermes-cli --bin hermes browse::figures -- --ignored --nocapture`
 
 use super::event::{Event, Input, Preview};
@@ -28,6 +28,8 @@ fn row(number: usize) -> Row {
         source: ["cli", "telegram", "discord", "cron"][number % 4].to_owned(),
         last_active: Timestamp::from_seconds(1_741_166_123.0 - number as f64 * 60.0).unwrap(),
         messages: Some(number as i64 % 300),
+        is_pinned: false,
+        tags: Vec::new(),
     }
 }
 
@@ -57,7 +59,7 @@ fn keystrokes() {
             state.update(Event::Input(input));
             terminal.draw(|frame| painter.draw(state, &now, frame)).unwrap();
             let took = start.elapsed();
-            // What the preview shows is there by the next key, as it is where somebody types.
+            // The preview arrives before the next key, as it does when a person types.
             if let Some((wanted, None)) = state.preview() {
                 let wanted = wanted.clone();
                 state.update(Event::Previewed { wanted, preview: Preview::Messages(said()) });
@@ -83,7 +85,7 @@ fn keystrokes() {
     }
 }
 
-/// A preview as long as they get.
+/// Returns a preview of the maximum size.
 fn said() -> Vec<Message> {
     let text = "It compares dates, and *that* is the reason for the login to fail. 大别山徒步计划 ".repeat(40);
     let message = |number: i64| {

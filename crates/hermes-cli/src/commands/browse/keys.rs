@@ -1,4 +1,4 @@
-//! What keys and the mouse mean.
+//! Meaning of keys and of the mouse.
 
 use super::event::{Event, Input};
 use crossterm::event::{
@@ -6,29 +6,32 @@ use crossterm::event::{
 };
 use std::time::Duration;
 
-/// How many lines the wheel moves at once.
+/// Lines that one step of the wheel scrolls.
 const WHEEL: i32 = 3;
 
-/// What each key does, in the order in which they are told. The first ones are told wherever there is room for any.
-pub(super) const KEYS: [(&str, &str, &str); 15] = [
-    ("Enter", "resume", "resumes the conversation under the cursor"),
-    ("Esc", "quit", "clears what was typed; then quits"),
-    ("F1", "help", "shows this; so does ? before anything is typed"),
-    ("Tab", "mark", "marks for Del and Ctrl-E; Shift-Tab goes up"),
-    ("F3", "preview", "shows what was said, or hides it; so does Ctrl-P"),
-    ("F2", "rename", "changes the title; so does Ctrl-R"),
-    ("Del", "delete", "deletes what is marked, else this; so does Ctrl-D"),
-    ("Ctrl-E", "export", "writes what is marked, else this, to a file"),
-    ("↑ ↓", "move", "goes up and down, and around at the ends"),
-    ("PgUp PgDn", "", "goes by pages; Home and End to the ends"),
-    ("Shift-↑ ↓", "", "moves the preview"),
-    ("Ctrl-U", "", "clears what was typed; Ctrl-W the last word"),
-    ("q", "", "quits, before anything is typed"),
-    ("Ctrl-C", "", "quits"),
-    ("mouse", "", "a click goes there, a second one resumes"),
+/// The keys, a word for the last line of the screen, and their description on the page of keys. The first ones are on
+/// the last line even if there is little room; those without a word never are.
+pub(super) const KEYS: [(&str, &str, &str); 17] = [
+    ("Enter", "resume", "resume the conversation under the cursor"),
+    ("Esc", "quit", "clear the filter; if there is none, quit. Also Ctrl-G"),
+    ("F1", "help", "show this page. Also ? before anything is typed"),
+    ("Tab", "mark", "mark for F4, F5, Del and Ctrl-E, and go down; Shift-Tab goes up"),
+    ("F3", "preview", "show or hide the preview. Also Ctrl-O, Ctrl-/"),
+    ("F2", "rename", "change the title. Also Ctrl-R"),
+    ("Del", "delete", "delete what is marked, else this one. Also Ctrl-X"),
+    ("F4", "pin", "pin or unpin the same. Also Ctrl-S"),
+    ("F5", "tag", "tag the same: work adds a tag, -work removes it. Also Ctrl-T"),
+    ("Ctrl-E", "export", "write the same to a file"),
+    ("↑ ↓", "move", "move, and around at the ends. Also Ctrl-P, Ctrl-N and Ctrl-K, Ctrl-J"),
+    ("PgUp PgDn", "", "move by a page; Home and End to the ends"),
+    ("Shift-↑ ↓", "", "scroll the preview"),
+    ("Ctrl-U", "", "clear the filter; Ctrl-W: its last word"),
+    ("Ctrl-D", "", "quit if nothing is typed, like q"),
+    ("Ctrl-C", "", "quit"),
+    ("mouse", "", "click to go there, click again to resume"),
 ];
 
-/// What happened on the terminal, so long after the start; nothing if it means nothing here.
+/// Translates an event of the terminal; `at` is the time since the start. Returns `None` if it has no meaning here.
 pub(super) fn event(raw: Raw, at: Duration) -> Option<Event> {
     match raw {
         Raw::Key(key) if key.kind != KeyEventKind::Release => input(key).map(Event::Input),
@@ -65,12 +68,14 @@ fn input(key: KeyEvent) -> Option<Input> {
         KeyCode::F(1) => Input::Help,
         KeyCode::F(2) => Input::Rename,
         KeyCode::F(3) => Input::Preview,
+        KeyCode::F(4) => Input::Pin,
+        KeyCode::F(5) => Input::Tag,
         _ => return None,
     })
 }
 
 fn command(letter: char, modifiers: KeyModifiers) -> Option<Input> {
-    // Some keyboards reach characters by both together.
+    // On some keyboards, Ctrl and Alt together (AltGr) type characters.
     if modifiers.contains(KeyModifiers::CONTROL | KeyModifiers::ALT) {
         return Some(Input::Text(letter.to_string()));
     }
@@ -79,13 +84,20 @@ fn command(letter: char, modifiers: KeyModifiers) -> Option<Input> {
     }
     Some(match letter.to_ascii_lowercase() {
         'c' => Input::Quit,
-        'd' => Input::Delete,
+        'd' => Input::EndOfFile,
         'e' => Input::Export,
+        'g' => Input::Escape,
         'h' => Input::Backspace,
-        'p' => Input::Preview,
+        'j' | 'n' => Input::Down,
+        'k' | 'p' => Input::Up,
+        // Terminals send Ctrl-/ as the control character that is read as Ctrl-7.
+        'o' | '/' | '7' => Input::Preview,
         'r' => Input::Rename,
+        's' => Input::Pin,
+        't' => Input::Tag,
         'u' => Input::Clear,
         'w' => Input::ClearWord,
+        'x' => Input::Delete,
         'z' => Input::Suspend,
         _ => return None,
     })
@@ -115,10 +127,21 @@ mod tests {
             (KeyCode::Tab, plain, Input::Mark),
             (KeyCode::BackTab, KeyModifiers::SHIFT, Input::MarkUp),
             (KeyCode::F(3), plain, Input::Preview),
-            (KeyCode::Char('p'), control, Input::Preview),
+            (KeyCode::Char('o'), control, Input::Preview),
+            (KeyCode::Char('7'), control, Input::Preview),
+            (KeyCode::Char('p'), control, Input::Up),
+            (KeyCode::Char('k'), control, Input::Up),
+            (KeyCode::Char('n'), control, Input::Down),
+            (KeyCode::Char('j'), control, Input::Down),
             (KeyCode::Char('R'), control, Input::Rename),
+            (KeyCode::F(4), plain, Input::Pin),
+            (KeyCode::Char('s'), control, Input::Pin),
+            (KeyCode::F(5), plain, Input::Tag),
+            (KeyCode::Char('t'), control, Input::Tag),
             (KeyCode::Delete, plain, Input::Delete),
-            (KeyCode::Char('d'), control, Input::Delete),
+            (KeyCode::Char('x'), control, Input::Delete),
+            (KeyCode::Char('d'), control, Input::EndOfFile),
+            (KeyCode::Char('g'), control, Input::Escape),
             (KeyCode::Char('e'), control, Input::Export),
             (KeyCode::Char('u'), control, Input::Clear),
             (KeyCode::Char('c'), control, Input::Quit),
@@ -130,7 +153,7 @@ mod tests {
         for (code, modifiers, expect) in table {
             assert_eq!(key(code, modifiers), Some(Event::Input(expect)), "{code:?}");
         }
-        assert_eq!(key(KeyCode::Char('x'), control), None);
+        assert_eq!(key(KeyCode::Char('b'), control), None);
         assert_eq!(key(KeyCode::Char('x'), KeyModifiers::ALT), None);
     }
 

@@ -9,7 +9,7 @@ const MAX_LINE_BYTES: usize = 4096;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct LineEditor {
     text: String,
-    /// In bytes, between two characters.
+    /// The cursor as a byte offset, between two characters.
     at: usize,
 }
 

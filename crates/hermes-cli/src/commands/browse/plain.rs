@@ -1,18 +1,21 @@
-//! The list for whoever has no terminal: numbered lines, and a prompt.
+//! The list without a terminal: numbered lines and a prompt.
 
 use super::desk::Desk;
 use crate::error::CliError;
+use crate::ui::pins_and_tags::SIGN;
 use crate::warnings;
-use hermes_session::{ListRequest, PageRequest, SessionId, SessionSummary};
-use hermes_terminal::layout::{fit, right};
-use hermes_terminal::{Line, Visible};
+use hermes_session::{ListRequest, Order, PageRequest, SessionId, SessionSummary};
+use hermes_terminal::layout::{fit, right, width};
+use hermes_terminal::transcript::NO_TITLE;
+use hermes_terminal::{Line, UNLIMITED, Visible};
 
 /// The default number of rows, the same as the agent.
 const DEFAULT_ROWS: u64 = 500;
+/// The width of a name in columns; wider if nothing limits it.
 const NAME: usize = 50;
 const ACTIVE: usize = 10;
 
-/// Shows the list and takes a number; nothing if none is given.
+/// Shows the list and reads a number. Returns `None` if none is entered.
 pub(super) async fn pick(desk: &Desk, most: Option<u64>) -> Result<Option<SessionId>, CliError> {
     let most = match most {
         None => DEFAULT_ROWS,
@@ -26,7 +29,11 @@ pub(super) async fn pick(desk: &Desk, most: Option<u64>) -> Result<Option<Sessio
         return Ok(None);
     }
     let head = "  Browse sessions  (enter number to resume, q to cancel)";
-    let numbered = rows.iter().zip(1_usize..).map(|(row, number)| line(desk, row, number));
+    let names: Vec<Visible> = rows.iter().map(name).collect();
+    let widest = names.iter().map(width).max().unwrap_or(0);
+    let room = if ui.table_width() == UNLIMITED { widest.max(NAME) } else { NAME };
+    let numbered = rows.iter().zip(&names).zip(1_usize..);
+    let numbered = numbered.map(|((row, name), number)| line(desk, row, fit(name, room), number));
     ui.print([Line::plain_text(head), Line::default()].into_iter().chain(numbered).chain([Line::default()]))?;
     loop {
         let answer = ui.answer(&format!("  Select [1-{}]: ", rows.len()))?;
@@ -48,7 +55,7 @@ pub(super) async fn pick(desk: &Desk, most: Option<u64>) -> Result<Option<Sessio
 
 async fn rows(desk: &Desk, most: u64) -> Result<Vec<SessionSummary>, CliError> {
     let mut rows: Vec<SessionSummary> = Vec::new();
-    let mut request = ListRequest { filter: desk.filter.clone(), ..ListRequest::default() };
+    let mut request = ListRequest { filter: desk.filter.clone(), order: Order::PinnedFirst, ..ListRequest::default() };
     loop {
         let left = most - rows.len() as u64;
         request.page = PageRequest::first(u32::try_from(left).unwrap_or(u32::MAX));
@@ -62,14 +69,19 @@ async fn rows(desk: &Desk, most: u64) -> Result<Vec<SessionSummary>, CliError> {
     }
 }
 
-fn line(desk: &Desk, row: &SessionSummary, number: usize) -> Line {
-    let name: Visible = match &row.title {
-        Some(title) => title.as_str().into(),
-        None if row.preview.is_empty() => row.id.as_str().into(),
-        None => row.preview.as_str().into(),
+fn name(row: &SessionSummary) -> Visible {
+    let name = match &row.title {
+        Some(title) => title.as_str(),
+        None if row.preview.is_empty() => NO_TITLE,
+        None => row.preview.as_str(),
     };
+    let star = if row.pinned_at.is_some() { SIGN } else { "" };
+    format!("{star}{name}").into()
+}
+
+fn line(desk: &Desk, row: &SessionSummary, name: Visible, number: usize) -> Line {
     let number = right(&number.to_string().into(), 3);
     let active = fit(&desk.context.now.relative(row.last_active).into(), ACTIVE);
-    let line = Line::plain_text("  ").text(number).text(". ").text(fit(&name, NAME));
+    let line = Line::plain_text("  ").text(number).text(". ").text(name);
     line.text("  ").text(active).text("  ").text(row.source.as_str())
 }

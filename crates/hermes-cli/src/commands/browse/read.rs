@@ -1,4 +1,4 @@
-//! Reads what the picker shows: the list, what is found in texts, what was said.
+//! Reads the data that the picker shows: the list, search hits and previews.
 
 use super::desk::Desk;
 use super::event::{Event, Hit, Wanted};
@@ -6,34 +6,34 @@ use super::rows::Row;
 use super::work::send;
 use hermes_session::search::{Query, SearchFilter, SearchRequest, matching::Matcher};
 use hermes_session::{
-    Content, ListRequest, Message, MessageId, MessageRequest, PageRequest, Relation, SessionId, Store, StoreError,
-    Window,
+    Content, ListRequest, Message, MessageId, MessageRequest, Order, PageRequest, Relation, SessionId, Store,
+    StoreError, Window,
 };
 use std::cell::RefCell;
 use std::collections::HashSet;
 use tokio::sync::mpsc::Sender;
 use tokio::task::yield_now;
 
-/// The first page is on the screen at once.
+/// Rows of the first page, few enough to appear at once.
 const FIRST_PAGE: u32 = 200;
-/// Reading a page keeps keys waiting, so it is short.
+/// Rows of the other pages. Reading a page delays keys, so it is short.
 const PAGE: u32 = 500;
-/// How many places are asked for; a conversation may have several of them.
+/// Maximum number of hits requested; a conversation may have several.
 const PLACES: u32 = 200;
-/// How many messages a preview has before the place that is meant, and from there on or at the end.
+/// Messages of a preview before the hit, and from the hit on or at the end of the conversation.
 const BEFORE: u32 = 4;
 const SHOWN: u32 = 16;
 /// The longest part of a message that a preview shows, in bytes.
 const MAX_PREVIEW_BYTES: usize = 4_000;
 
-/// Reads the list, page by page; at most so many rows.
+/// Reads the list page by page, at most `most` rows.
 pub(super) async fn list(
     desk: &Desk,
     events: &Sender<Event>,
     listed: &RefCell<HashSet<SessionId>>,
     most: u64,
 ) -> Result<(), StoreError> {
-    let mut request = ListRequest { filter: desk.filter.clone(), ..ListRequest::default() };
+    let mut request = ListRequest { filter: desk.filter.clone(), order: Order::PinnedFirst, ..ListRequest::default() };
     let (mut left, mut page) = (most, FIRST_PAGE);
     loop {
         request.page = PageRequest::first(page.min(u32::try_from(left).unwrap_or(u32::MAX)));
@@ -56,7 +56,7 @@ pub(super) async fn list(
     }
 }
 
-/// The conversations that have a text in what was said, and whether there may be more.
+/// Searches the messages. Returns the matching conversations, and whether there may be more.
 pub(super) async fn search(
     desk: &Desk,
     listed: &RefCell<HashSet<SessionId>>,
@@ -69,7 +69,7 @@ pub(super) async fn search(
             ..SearchFilter::default()
         },
         page: PageRequest::first(PLACES),
-        // Conversations with only some of the words are not what a filter shows.
+        // A filter must not show conversations that have only some of the words.
         relax: false,
         timeout: desk.timeout,
         ..SearchRequest::new(Query::parse(text))
@@ -77,7 +77,7 @@ pub(super) async fn search(
     let answer = desk.store().search(&request).await?;
     let mut hits: Vec<Hit> = Vec::new();
     for hit in &answer.hits {
-        // The first place of a conversation is its best.
+        // The first hit of a conversation is its best.
         if !hits.iter().any(|known| known.row.id == hit.conversation) {
             hits.push(Hit { row: Row::from(hit), place: (hit.session.clone(), hit.message) });
         }
@@ -86,7 +86,8 @@ pub(super) async fn search(
     Ok((hits, answer.served.is_partial))
 }
 
-/// Gives conversations the ids that the list knows them by: one may go on in another session since, and is not to be shown twice.
+/// Replaces ids by those in the list. A conversation may continue in another session since it was listed, and must not
+/// be shown twice.
 async fn name_as_listed(
     store: &dyn Store,
     listed: &RefCell<HashSet<SessionId>>,
@@ -101,7 +102,7 @@ async fn name_as_listed(
     for session in sessions.iter().filter(|session| session.relation == Relation::Continuation) {
         let before = match store.lineage(&session.id).await {
             Ok(lineage) => lineage.compressed_into(&session.id),
-            // Somebody has deleted it since.
+            // Deleted by somebody else in the meantime.
             Err(StoreError::NotFound(_)) => continue,
             Err(error) => return Err(error),
         };
@@ -114,10 +115,10 @@ async fn name_as_listed(
     Ok(())
 }
 
-/// The session that a conversation goes on in now: the agent may have compressed it since it was listed.
+/// Returns the session that a conversation continues in now: the agent may have compressed it since it was listed.
 ///
 /// # Errors
-/// `NotFound` if somebody has deleted it since.
+/// `NotFound` if it was deleted in the meantime.
 pub(super) async fn tip(store: &dyn Store, id: &SessionId) -> Result<SessionId, StoreError> {
     Ok(store.lineage(id).await?.tip(id))
 }
@@ -140,8 +141,8 @@ pub(super) async fn preview(store: &dyn Store, wanted: &Wanted, text: &str) -> R
     Ok(messages.into_iter().map(|message| shortened(message, meant, &matcher)).collect())
 }
 
-/// A message as far as a preview shows it: one of megabytes is not laid out to show a screen of it. Of the message that is meant it is the
-/// part with the match.
+/// Shortens a message for the preview, so that megabytes are not laid out to show one screen. Of the hit, the part
+/// around the match is kept.
 fn shortened(mut message: Message, meant: Option<MessageId>, matcher: &Matcher) -> Message {
     let text = message.body.plain_text();
     if text.len() > MAX_PREVIEW_BYTES {

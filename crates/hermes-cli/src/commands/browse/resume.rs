@@ -1,24 +1,30 @@
-//! How a session is resumed: by the agent, which is another program of the name `hermes`, or by what `HERMES_RESUME` says.
+//! Resumes a session: with the agent, which is another program named `hermes`, or with the command in `HERMES_RESUME`.
 
+use crate::agent;
 use crate::context::Context;
 use crate::error::{CliError, Kind};
 use hermes_config::{Environment, Flags, env};
 use hermes_session::{Invalid, SessionId};
 use hermes_store::StoreUrl;
 use hermes_terminal::shell::shell_word;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const AGENT: &str = "hermes";
-/// The agent's name for its store.
+/// The name of the agent's store file.
 const FILE: &str = "state.db";
 
-/// The command that resumes a session, to be typed. What must not be printed is left out, and told.
+/// Returns the shell command that resumes a session. Secrets are left out, and a warning says so; a note says that the
+/// agent is missing.
 pub(super) fn command(context: &Context, id: &SessionId) -> Result<String, CliError> {
     let id = shell_word(id.as_str());
     let given = context.environment().text(env::HERMES_RESUME)?;
-    let command = given.map_or_else(|| format!("{AGENT} --resume {id}"), |given| format!("{given} {id}"));
+    let is_of_agent = given.is_none();
+    let command = given.map_or_else(|| format!("{} --resume {id}", typed(context)), |given| format!("{given} {id}"));
+    if is_of_agent && agent::program(context.environment()).is_none() {
+        let setting = env::HERMES_RESUME;
+        context.ui.note(&format!("this is a command of {}; {setting} sets another one", agent::ABSENT));
+    }
     let place = place(context.flags(), context.environment()).map_err(CliError::usage)?;
     let mut words = Vec::new();
     for Variable { name, value, is_secret } in place {
@@ -33,21 +39,30 @@ pub(super) fn command(context: &Context, id: &SessionId) -> Result<String, CliEr
     Ok(words.join(" "))
 }
 
-/// Something that the agent is told by its environment.
+/// Returns the agent's program as it is typed: with its path if `hermes` runs this program.
+fn typed(context: &Context) -> String {
+    match agent::program(context.environment()) {
+        Some(path) if !agent::is_first(context.environment()) => shell_word(&path.display().to_string()),
+        _ => agent::NAME.to_owned(),
+    }
+}
+
+/// An environment variable for the agent.
 struct Variable {
     name: &'static str,
     value: OsString,
     is_secret: bool,
 }
 
-/// Where sessions are, if the command line said so: the agent does not know these arguments, but the folder of a file of the usual name and,
-/// where it runs on our stores, a URL. What the environment or a file says reaches it by itself.
+/// Returns the variables that tell the agent the location of the store, if the command line set it. The agent does not
+/// know our arguments. It knows the folder of a file with the usual name and, if it runs on our stores, a URL. It reads
+/// the environment and the configuration file itself.
 fn place(flags: &Flags, environment: &Environment) -> Result<Vec<Variable>, Invalid> {
     let variable = |name, value: OsString| Variable { name, value, is_secret: false };
     let home = flags.home.as_ref().map(|home| variable(env::HERMES_HOME, home.into()));
     let Some(given) = &flags.url else { return Ok(home.into_iter().collect()) };
     let url = StoreUrl::parse(given.reveal(), environment.user_home())?;
-    // A URL in the environment would count for more than the folder.
+    // A URL in the environment would take precedence over the folder.
     let is_folder_enough = home.is_none() && environment.raw(env::HERMES_SESSIONDB_URL).is_none();
     let url = match url.file().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.to_owned())) {
         Some(file) if is_folder_enough && file.ends_with(FILE) => {
@@ -66,7 +81,7 @@ fn place(flags: &Flags, environment: &Environment) -> Result<Vec<Variable>, Inva
     Ok(home.into_iter().chain([url]).collect())
 }
 
-/// Resumes a session in the place of this process.
+/// Resumes a session, replacing this process.
 ///
 /// # Errors
 /// If there is no agent, or it can't be run.
@@ -78,12 +93,13 @@ pub(super) fn run(context: &Context, id: &SessionId) -> Result<(), CliError> {
             shell
         }
         None => {
-            let mut agent = Command::new(agent(context, id)?);
+            let mut agent = Command::new(found(context, id)?);
             agent.arg("--resume").arg(id.as_str());
             agent
         }
     };
     let place = place(context.flags(), context.environment()).map_err(CliError::usage)?;
+    command.env_remove(env::HERMES_CALLED_AS);
     command.envs(place.into_iter().map(|variable| (variable.name, variable.value)));
     let program = command.get_program().to_string_lossy().into_owned();
     let failed = |error: std::io::Error| {
@@ -103,42 +119,23 @@ pub(super) fn run(context: &Context, id: &SessionId) -> Result<(), CliError> {
     }
 }
 
-/// The agent's program.
-fn agent(context: &Context, id: &SessionId) -> Result<PathBuf, CliError> {
-    let folders = context.environment().raw("PATH").unwrap_or_default();
-    // If this program does not know its own path, the first `hermes` in PATH is taken.
-    let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
-    first_other(folders, own.as_deref()).ok_or_else(|| {
-        let text = format!("no agent is here to resume {id}: no `{AGENT}` but this one is in PATH");
+/// Returns the path of the agent's program.
+fn found(context: &Context, id: &SessionId) -> Result<PathBuf, CliError> {
+    agent::program(context.environment()).ok_or_else(|| {
+        // If there is no agent, the first program of its name can only be this one.
+        let is_own = !agent::is_first(context.environment());
+        let own = if is_own { format!(" (the only {} there is this program)", agent::NAME) } else { String::new() };
+        let text = format!("can't resume {id}: the Python agent is not in PATH{own}");
         let hint =
             format!("set {} to a command that resumes, such as `/opt/agent/hermes --resume`", env::HERMES_RESUME);
         CliError::new(Kind::User, text, hint)
     })
 }
 
-/// The first program of the agent's name that is not this one.
-fn first_other(folders: &OsStr, own: Option<&Path>) -> Option<PathBuf> {
-    std::env::split_paths(folders)
-        .map(|folder| folder.join(AGENT))
-        .find(|program| program.is_file() && is_executable(program) && program.canonicalize().ok().as_deref() != own)
-}
-
-#[cfg(unix)]
-fn is_executable(program: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    program.metadata().is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &Path) -> bool {
-    true
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use hermes_config::Secret;
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     #[test]
     fn where_the_store_is_reaches_the_agent_and_no_secret_the_screen() {
@@ -158,32 +155,5 @@ mod tests {
         for (url, is_secret) in [("postgresql://me@host/db", false), ("mysql://me:secret@host/db", true)] {
             check(&[], None, url, &[("HERMES_SESSIONDB_URL", url, is_secret)]);
         }
-    }
-
-    #[test]
-    fn the_agent_is_another_program_of_that_name() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = |name: &str| {
-            let place = folder.path().join(name);
-            std::fs::create_dir_all(&place).unwrap();
-            place
-        };
-        let program = |name: &str, mode: u32| {
-            let file = place(name).join(AGENT);
-            std::fs::write(&file, "").unwrap();
-            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
-            file
-        };
-        let own = program("own", 0o755).canonicalize().unwrap();
-        symlink(&own, place("link").join(AGENT)).unwrap();
-        std::fs::create_dir_all(place("folder").join(AGENT)).unwrap();
-        program("text", 0o644);
-        let other = program("other", 0o755);
-        let names = ["none", "own", "link", "folder", "text"];
-        let path = |more: &[&str]| {
-            std::env::join_paths(names.iter().chain(more).map(|name| folder.path().join(name))).unwrap()
-        };
-        assert_eq!(first_other(&path(&[]), Some(&own)), None);
-        assert_eq!(first_other(&path(&["other"]), Some(&own)), Some(other));
     }
 }

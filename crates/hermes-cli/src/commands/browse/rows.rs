@@ -1,14 +1,15 @@
-//! The conversations of the list, and which of them have what was typed in their titles, previews, ids or sources.
+//! The conversations of the list, filtered by words in their titles, previews, ids, sources and tags.
 //!
-//! What is compared is folded once, when a row comes, into one long text: a keystroke is one pass over it.
+//! The fields are folded once, when a row is added, into one long text. A keystroke is then one pass over it.
 
 use hermes_session::search;
 use hermes_session::search::fold::fold;
-use hermes_session::{SessionId, SessionSummary, Timestamp};
+use hermes_session::{SessionId, SessionSummary, Tag, Timestamp};
+use hermes_terminal::transcript::NO_TITLE;
 use memchr::memmem::Finder;
 use std::collections::HashMap;
 
-/// Stands between the fields of a row and between rows. No word holds it.
+/// Separates the fields of a row, and rows. No word contains it.
 const BORDER: char = '\n';
 
 /// A conversation.
@@ -19,16 +20,18 @@ pub(super) struct Row {
     pub(super) preview: String,
     pub(super) source: String,
     pub(super) last_active: Timestamp,
-    /// Nothing if that is not known.
+    /// `None` if the number is not known.
     pub(super) messages: Option<i64>,
+    pub(super) is_pinned: bool,
+    pub(super) tags: Vec<Tag>,
 }
 
 impl Row {
-    /// What it is called: its title, else what it starts with, else its id.
+    /// Returns the display name: the title, else the preview, else `(no title)`.
     pub(super) fn name(&self) -> &str {
         match &self.title {
             Some(title) => title,
-            None if self.preview.is_empty() => self.id.as_str(),
+            None if self.preview.is_empty() => NO_TITLE,
             None => &self.preview,
         }
     }
@@ -43,6 +46,8 @@ impl From<SessionSummary> for Row {
             source: summary.source.to_string(),
             last_active: summary.last_active,
             messages: Some(summary.messages),
+            is_pinned: summary.pinned_at.is_some(),
+            tags: summary.tags,
         }
     }
 }
@@ -56,19 +61,22 @@ impl From<&search::Hit> for Row {
             source: hit.source.to_string(),
             last_active: hit.said_at,
             messages: None,
+            // Search hits do not have them.
+            is_pinned: false,
+            tags: Vec::new(),
         }
     }
 }
 
-/// The words that somebody typed, in the form in which they are compared.
+/// The words of the filter, folded for comparison.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Words {
-    /// The longest first: it is in the fewest rows.
+    /// The words, the longest first, because it is in the fewest rows.
     words: Vec<(String, Finder<'static>)>,
 }
 
 impl Words {
-    /// The words of a text. Quotes around them count only where text is searched.
+    /// Returns the words of a text. Quotes around words are dropped; they matter only in a text search.
     pub(super) fn of(text: &str) -> Self {
         let folded = fold(text);
         let words = folded.split_whitespace().map(|word| word.trim_matches('"')).filter(|word| !word.is_empty());
@@ -81,7 +89,7 @@ impl Words {
         self.words.is_empty()
     }
 
-    /// Whether whatever has these words has the others too.
+    /// Returns whether every row that has these words also has the others.
     pub(super) fn is_within(&self, others: &Self) -> bool {
         others.words.iter().all(|(other, _)| self.words.iter().any(|(word, _)| word.contains(other.as_str())))
     }
@@ -91,13 +99,13 @@ impl Words {
     }
 }
 
-/// All rows that have come, in the order of the list.
+/// All rows received so far, in the order of the list.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rows {
     rows: Vec<Row>,
-    /// The fields of all rows.
+    /// The folded fields of all rows.
     folded: String,
-    /// Where each row ends in it.
+    /// The end of each row in `folded`.
     ends: Vec<usize>,
     places: HashMap<SessionId, usize>,
 }
@@ -115,12 +123,13 @@ impl Rows {
         self.places.get(id).copied()
     }
 
-    /// Adds a row behind the others. One that is there already stays where it is: it became active while the list was read.
+    /// Appends a row. A row that exists already keeps its position: it became active while the list was read.
     pub(super) fn push(&mut self, row: Row) {
         if self.places.contains_key(&row.id) {
             return;
         }
-        for field in [row.title.as_deref().unwrap_or_default(), &row.preview, row.id.as_str(), &row.source] {
+        let fields = [row.title.as_deref().unwrap_or_default(), &row.preview, row.id.as_str(), &row.source];
+        for field in fields.into_iter().chain(row.tags.iter().map(Tag::as_str)) {
             self.folded.push_str(&fold(field));
             self.folded.push(BORDER);
         }
@@ -129,7 +138,7 @@ impl Rows {
         self.rows.push(row);
     }
 
-    /// Gives a row another title.
+    /// Changes the title of a row.
     pub(super) fn rename(&mut self, id: &SessionId, title: &str) {
         if let Some(place) = self.place(id) {
             self.rows[place].title = Some(title.to_owned());
@@ -137,18 +146,40 @@ impl Rows {
         }
     }
 
-    /// Takes rows away.
+    /// Pins or unpins rows, and moves them to where the list has them: pinned rows first, both by activity.
+    pub(super) fn pin(&mut self, ids: &[SessionId], is_pinned: bool) {
+        for place in ids.iter().filter_map(|id| self.place(id)).collect::<Vec<_>>() {
+            self.rows[place].is_pinned = is_pinned;
+        }
+        self.rows.sort_by(|one, other| {
+            let by_activity = || other.last_active.seconds().total_cmp(&one.last_active.seconds());
+            other.is_pinned.cmp(&one.is_pinned).then_with(by_activity)
+        });
+        self.again(|_| true);
+    }
+
+    /// Changes the tags of a row.
+    pub(super) fn tag(&mut self, changed: &[(SessionId, Vec<Tag>)]) {
+        for (id, tags) in changed {
+            if let Some(place) = self.place(id) {
+                self.rows[place].tags.clone_from(tags);
+            }
+        }
+        self.again(|_| true);
+    }
+
+    /// Removes rows.
     pub(super) fn remove(&mut self, ids: &[SessionId]) {
         self.again(|row| !ids.contains(&row.id));
     }
 
-    /// Puts all rows together anew, those that stay.
+    /// Rebuilds everything from the rows that stay.
     fn again(&mut self, stays: impl Fn(&Row) -> bool) {
         let rows = std::mem::take(self).rows;
         rows.into_iter().filter(stays).for_each(|row| self.push(row));
     }
 
-    /// The places of the rows that have all words, from one on.
+    /// Returns the positions, from `from` on, of the rows that have all words.
     pub(super) fn with(&self, words: &Words, from: usize) -> Vec<usize> {
         let Some((_, first)) = words.words.first() else { return (from..self.len()).collect() };
         let text = self.folded.as_bytes();
@@ -167,7 +198,7 @@ impl Rows {
         found
     }
 
-    /// Those of some places whose rows have all words.
+    /// Returns those of `places` whose rows have all words.
     pub(super) fn of_these_with(&self, places: &[usize], words: &Words) -> Vec<usize> {
         places.iter().copied().filter(|place| words.are_in(self.folded(*place))).collect()
     }
@@ -194,6 +225,8 @@ pub(in crate::commands::browse) mod tests {
             source: source.into(),
             last_active: Timestamp::from_seconds(1_741_166_123.0).unwrap(),
             messages: Some(2),
+            is_pinned: false,
+            tags: Vec::new(),
         }
     }
 
@@ -230,9 +263,39 @@ pub(in crate::commands::browse) mod tests {
         check("nothing", &[]);
         check("cli nothing", &[]);
         check("telegram login", &[]);
-        // Fields and rows are borders.
+        // A match never crosses the border between fields or rows.
         check("farbewelche", &[]);
         check("telegramc3", &[]);
+    }
+
+    #[test]
+    fn pinned_rows_are_first_and_unpinned_ones_go_back() {
+        let mut rows = Rows::default();
+        for (name, seconds) in [("new", 30.0), ("middle", 20.0), ("old", 10.0)] {
+            let last_active = Timestamp::from_seconds(seconds).unwrap();
+            rows.push(Row { last_active, ..row(name, None, name, "cli") });
+        }
+        let order = |rows: &Rows| rows.rows.iter().map(|row| row.id.to_string()).collect::<Vec<_>>();
+        let ids = |names: &[&str]| names.iter().map(|name| SessionId::parse(*name).unwrap()).collect::<Vec<_>>();
+        rows.pin(&ids(&["old", "gone"]), true);
+        assert_eq!(order(&rows), ["old", "new", "middle"]);
+        assert_eq!(rows.with(&Words::of("middle"), 0), [2]);
+        rows.pin(&ids(&["middle"]), true);
+        assert_eq!(order(&rows), ["middle", "old", "new"]);
+        rows.pin(&ids(&["old", "middle"]), false);
+        assert_eq!(order(&rows), ["new", "middle", "old"]);
+    }
+
+    #[test]
+    fn tags_are_found() {
+        let mut rows = rows();
+        let place = |rows: &Rows, text: &str| rows.with(&Words::of(text), 0);
+        assert!(place(&rows, "work").is_empty());
+        let tags = ["home", "work"].map(Tag::from_stored).to_vec();
+        rows.tag(&[(SessionId::parse("b2").unwrap(), tags)]);
+        assert_eq!((place(&rows, "WORK"), place(&rows, "work home 大别")), (vec![1], vec![1]));
+        rows.tag(&[(SessionId::parse("b2").unwrap(), vec![])]);
+        assert!(place(&rows, "work").is_empty());
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! What the picker knows, and what becomes of it when something happens. It reads no clock and no store and draws nothing.
+//! State of the picker, and how events change it. It reads no clock and no store, and draws nothing.
 
 mod input;
+mod pins_and_tags;
 #[cfg(test)]
 mod tests;
 
@@ -14,55 +15,55 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How many previews are kept.
+/// Maximum number of previews kept.
 const KEPT: usize = 32;
 
 /// The picker.
 #[derive(Debug)]
 pub(super) struct State {
     rows: Rows,
-    /// More rows are to come.
+    /// Whether more rows will arrive.
     pub(super) is_loading: bool,
-    /// Why no more rows came, if something failed.
+    /// The error that ended the list early.
     pub(super) cut_short: Option<String>,
-    /// How many rows can't be read, and what is wrong with the first.
+    /// The number of unreadable rows, and the error of the first.
     pub(super) unreadable: (u64, String),
     pub(super) filter: LineEditor,
     words: Words,
-    /// The places of the rows that have what was typed, in the order of the list.
+    /// The positions of the rows that match the filter, in the order of the list.
     direct: Vec<usize>,
-    /// What the last search found.
+    /// The hits of the last search.
     hits: Vec<Hit>,
-    /// The places of those hits that no row of the list shows already.
+    /// The positions of the hits that no row of the list shows already.
     in_text: Vec<usize>,
     pub(super) search: Search,
-    /// The number of the last question. Answers to others come too late.
+    /// The number of the last search. Answers to earlier ones are ignored.
     question: u64,
-    /// The place of the row that the cursor is on, among those that are shown.
+    /// The position of the current row among those shown.
     pub(super) cursor: usize,
-    /// The place of the first row on the screen.
+    /// The position of the first row on the screen.
     pub(super) top: usize,
     marked: Vec<SessionId>,
-    /// What is deleted can't come back.
+    /// Whether deleted conversations can't be restored.
     pub(super) deletes_for_good: bool,
     pub(super) mode: Mode,
     pub(super) notice: Option<Notice>,
-    /// What is to be told and asked once nothing is typed or asked any more.
+    /// Notices and questions held back until the user is back in the list.
     waiting: Waiting,
     previews: VecDeque<(Wanted, Preview)>,
-    /// What the preview shows, or waits for.
+    /// The preview that is shown or awaited.
     wanted: Option<Wanted>,
-    /// How many lines the preview was moved down.
+    /// Lines that the preview was scrolled down.
     pub(super) preview_scroll: i32,
     wants_preview: Option<bool>,
     size: (u16, u16),
     last_click: Option<(usize, Duration)>,
 }
 
-/// How far the search of what was said is.
+/// State of the text search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Search {
-    /// Nothing is searched for.
+    /// No search is wanted.
     Idle,
     Going,
     Done {
@@ -71,29 +72,32 @@ pub(super) enum Search {
     Failed(String),
 }
 
-/// What keys mean at the moment.
+/// The mode, which determines the meaning of keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// What is typed filters the list.
+    /// Text filters the list.
     List,
-    /// The keys are shown, from this one on.
+    /// The keys are listed, starting with this one.
     Help(usize),
-    /// A new title is typed.
+    /// A new title is edited.
     Rename { id: SessionId, line: LineEditor },
-    /// The name of a file is typed.
+    /// Tags to add and to remove are edited.
+    Tag { ids: Vec<SessionId>, line: LineEditor },
+    /// A file name is edited.
     Export { ids: Vec<SessionId>, line: LineEditor },
-    /// Something is asked.
+    /// A question awaits confirmation.
     Confirm(Question),
 }
 
-/// What came while a line was typed, something was asked or keys were shown. News in their place would leave whoever types in the dark.
+/// Notices and questions that arrived in another mode than the list. Shown at once, they would hide the line being
+/// edited.
 #[derive(Debug, Default)]
 struct Waiting {
     notice: Option<Notice>,
     questions: VecDeque<Question>,
 }
 
-/// What is asked before something is done that can't be undone.
+/// A question to confirm before something irreversible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Question {
     Delete(Vec<SessionId>),
@@ -101,7 +105,7 @@ pub(super) enum Question {
 }
 
 impl State {
-    /// A picker on a screen of so many columns and lines, before anything has come.
+    /// Returns an empty picker for a screen of this size, in columns and lines.
     pub(super) fn new(size: (u16, u16)) -> Self {
         Self {
             rows: Rows::default(),
@@ -131,7 +135,7 @@ impl State {
         }
     }
 
-    /// Takes something that happened; what is to be done about it outside.
+    /// Applies an event. Returns the effects to carry out.
     pub(super) fn update(&mut self, event: Event) -> Vec<Effect> {
         let mut effects = Vec::new();
         match event {
@@ -155,7 +159,7 @@ impl State {
                 self.keeping_the_cursor(Self::merge);
             }
             Event::SearchFailed { question, why } if question == self.question => self.search = Search::Failed(why),
-            // What was typed since asks for something else.
+            // Answers to an outdated search.
             Event::Found { .. } | Event::SearchFailed { .. } => {}
             Event::Previewed { wanted, preview } => self.keep(wanted, preview),
             Event::Renamed { id, title } => {
@@ -166,6 +170,8 @@ impl State {
                 self.tell(told);
                 self.keeping_the_cursor(|state| state.remove(&ids));
             }
+            Event::Pinned { ids, is_pinned, failed } => self.pinned(&ids, is_pinned, failed),
+            Event::Tagged { tags, failed } => self.tagged(&tags, failed),
             Event::Exists { ids, file } => self.waiting.questions.push_back(Question::Overwrite { ids, file }),
             Event::Told(notice) => self.tell(notice),
         }
@@ -174,12 +180,12 @@ impl State {
         effects
     }
 
-    /// Whether something is asked that nobody pressed a key for just now.
+    /// Returns whether a question appeared that is not the immediate answer to a key.
     pub(super) const fn asks_by_itself(&self) -> bool {
         matches!(self.mode, Mode::Confirm(Question::Overwrite { .. }))
     }
 
-    /// Nothing is typed or asked any more, and this is told. What nobody has come to see, as events.
+    /// Returns to the list and shows `notice`. Returns the pending notices and questions, which nobody saw, as events.
     pub(super) fn leave(&mut self, notice: Notice) -> impl Iterator<Item = Event> + use<> {
         let Waiting { notice: told, questions } = std::mem::take(&mut self.waiting);
         (self.mode, self.notice) = (Mode::List, Some(notice));
@@ -190,7 +196,7 @@ impl State {
         told.map(Event::Told).into_iter().chain(asked)
     }
 
-    /// Has something told as soon as there is room for it. What went wrong is not replaced by what went well.
+    /// Shows a notice as soon as possible. A success does not replace a pending error.
     fn tell(&mut self, notice: Notice) {
         let is_worse = |waiting: &Notice| waiting.is_error && !notice.is_error;
         if !self.waiting.notice.as_ref().is_some_and(is_worse) {
@@ -198,7 +204,7 @@ impl State {
         }
     }
 
-    /// Tells and asks what has waited, unless something is typed or asked.
+    /// Asks the next pending question, else shows the pending notice, if the list is the current mode.
     fn take_waiting(&mut self) {
         if self.mode != Mode::List {
             return;
@@ -210,17 +216,17 @@ impl State {
         }
     }
 
-    /// How many rows there are to go through.
+    /// Returns the number of rows that match.
     pub(super) fn len(&self) -> usize {
         self.direct.len() + self.in_text.len()
     }
 
-    /// How many rows of the list have come.
+    /// Returns the number of rows of the list received so far.
     pub(super) fn listed(&self) -> usize {
         self.rows.len()
     }
 
-    /// How many rows are shown for their text alone.
+    /// Returns the number of rows shown only because of their messages.
     pub(super) fn found_in_text(&self) -> usize {
         self.in_text.len()
     }
@@ -233,29 +239,29 @@ impl State {
         self.marked.contains(id)
     }
 
-    /// The row at a place among those that are shown, and whether it is there for its text alone.
+    /// Returns the row at a position among those shown, and whether it is shown only because of its messages.
     pub(super) fn row(&self, place: usize) -> Option<(&Row, bool)> {
         if let Some(listed) = self.direct.get(place) {
             return self.rows.get(*listed).map(|row| (row, false));
         }
         let hit = self.hits.get(*self.in_text.get(place - self.direct.len())?)?;
-        // The list knows more of it than the answer to a search.
+        // The list has more details than the search hit.
         let listed = self.rows.place(&hit.row.id).and_then(|place| self.rows.get(place));
         Some((listed.unwrap_or(&hit.row), true))
     }
 
-    /// The row that the cursor is on.
+    /// Returns the row under the cursor.
     pub(super) fn current(&self) -> Option<&Row> {
         self.row(self.cursor).map(|(row, _)| row)
     }
 
-    /// A conversation by its id, wherever it is known from.
+    /// Returns a conversation by its id, from the list or from the hits.
     pub(super) fn known(&self, id: &SessionId) -> Option<&Row> {
         let listed = self.rows.place(id).and_then(|place| self.rows.get(place));
         listed.or_else(|| self.hits.iter().map(|hit| &hit.row).find(|row| row.id == *id))
     }
 
-    /// Where things stand; nothing if the screen is too small.
+    /// Returns the layout, or `None` if the screen is too small.
     pub(super) fn areas(&self) -> Option<Areas> {
         areas(self.size, self.wants_preview)
     }
@@ -264,7 +270,7 @@ impl State {
         self.size
     }
 
-    /// What the preview is to show, and that itself once it is there.
+    /// Returns the wanted preview, and its content once it has arrived.
     pub(super) fn preview(&self) -> Option<(&Wanted, Option<&Preview>)> {
         let wanted = self.wanted.as_ref()?;
         Some((wanted, self.previews.iter().find(|(kept, _)| kept == wanted).map(|(_, preview)| preview)))
@@ -277,7 +283,7 @@ impl State {
         self.merge();
     }
 
-    /// Tells which hits are to be shown besides the rows of the list.
+    /// Determines the hits to show in addition to the rows of the list.
     fn merge(&mut self) {
         let is_shown =
             |id: &SessionId| self.rows.place(id).is_some_and(|place| self.direct.binary_search(&place).is_ok());
@@ -303,7 +309,7 @@ impl State {
         self.merge();
     }
 
-    /// Takes what was typed for the filter.
+    /// Applies a change of the filter.
     fn filter_changed(&mut self) -> Vec<Effect> {
         let words = Words::of(self.filter.text());
         let is_narrower = !self.words.is_empty() && words.is_within(&self.words);
@@ -325,7 +331,7 @@ impl State {
         vec![Effect::StopSearch]
     }
 
-    /// Changes rows such that the cursor stays on its row, and that row where it is on the screen, as long as it is there.
+    /// Changes rows and keeps the cursor on its row, at the same line of the screen, if the row still exists.
     fn keeping_the_cursor(&mut self, change: impl FnOnce(&mut Self)) {
         let (id, before) = (self.current().map(|row| row.id.clone()), self.cursor);
         change(self);
@@ -349,12 +355,12 @@ impl State {
         }
     }
 
-    /// The best place of the row that the cursor is on, if a search found one.
+    /// Returns the best match in a conversation, if the search found one.
     fn place_in_text(&self, id: &SessionId) -> Option<(SessionId, MessageId)> {
         self.hits.iter().find(|hit| hit.row.id == *id).map(|hit| hit.place.clone())
     }
 
-    /// Puts the cursor among the rows and the rows on the screen, and asks for the preview that belongs there.
+    /// Clamps the cursor and the scroll position, and requests the preview of the current row.
     fn settle(&mut self) -> Option<Effect> {
         let areas = self.areas();
         let height = areas.map_or(1, |areas| usize::from(areas.list.height).max(1));
@@ -374,7 +380,7 @@ impl State {
     }
 }
 
-/// Whether a text is asked of the store: one letter is in every message.
+/// Returns whether a text is worth a search. A single letter is in every message.
 fn is_worth_searching(text: &str) -> bool {
     let is_letter = text.len() <= 1;
     !is_letter && !Query::parse(text).is_empty()

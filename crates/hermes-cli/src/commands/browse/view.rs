@@ -1,4 +1,4 @@
-//! Draws the picker. What is stored and what is typed reaches the screen as visible text alone.
+//! Draws the picker. Stored and typed text reaches the screen only as visible text.
 
 mod foot;
 mod list;
@@ -21,13 +21,13 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Position, Rect};
 use ratatui_core::terminal::Frame;
 
-/// Below this the title tells less.
+/// Width in columns below which the title line is abbreviated.
 const NARROW: u16 = 64;
 
-/// Draws, and keeps what takes long to lay out.
+/// Draws the picker, and caches layouts that are expensive.
 pub(super) struct Painter {
     paint: Paint,
-    /// Finds what was typed, and what that was.
+    /// The filter, and its matcher.
     matcher: (String, Matcher),
     laid: Option<Laid>,
 }
@@ -38,14 +38,14 @@ impl Painter {
         Self { paint: Paint { has_color }, matcher, laid: None }
     }
 
-    /// Draws all of it.
+    /// Draws the whole picker.
     pub(super) fn draw(&mut self, state: &State, now: &Now, frame: &mut Frame<'_>) {
         if let Some(cursor) = self.put(state, now, frame.buffer_mut()) {
             frame.set_cursor_position(cursor);
         }
     }
 
-    /// The same on a buffer; where typing goes on, if it does.
+    /// Draws into a buffer. Returns the position of the text cursor, if there is one.
     fn put(&mut self, state: &State, now: &Now, buffer: &mut Buffer) -> Option<Position> {
         let Some(areas) = state.areas() else {
             self.too_small(state, buffer);
@@ -77,7 +77,7 @@ impl Painter {
         }
     }
 
-    /// What is typed on the left, how much there is on the right.
+    /// Draws the filter on the left and the counts on the right.
     fn title(&self, state: &State, area: Rect, buffer: &mut Buffer) -> Option<Position> {
         let columns = usize::from(area.width);
         let status = cut(&status(state, area.width < NARROW).into(), columns * 3 / 5);
@@ -102,7 +102,7 @@ impl Painter {
     }
 }
 
-/// How many there are, and what is going on.
+/// Returns the number of conversations and the current activity.
 fn status(state: &State, is_short: bool) -> String {
     let listed = state.listed() as u64;
     let mut text = match state.filter.text().is_empty() {

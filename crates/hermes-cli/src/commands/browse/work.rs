@@ -1,12 +1,15 @@
-//! Does outside what the picker asks for: reads and changes the store while keys are taken. What comes of it is an event.
+//! Carries out the effects of the picker: reads and changes the store while the picker handles keys. Results are sent
+//! as events.
 
 use super::desk::Desk;
 use super::event::{Effect, Event, Notice, Preview};
+use super::pins_and_tags;
 use super::read::{list, preview, search, tip};
 use crate::clock;
 use crate::error::CliError;
 use crate::exporting::{self, Target};
-use crate::ui::changes;
+use crate::program;
+use crate::ui::changes::{self, DeletePlan};
 use hermes_app::trash;
 use hermes_session::{Request, SessionId, StoreError, Title};
 use hermes_terminal::figures::{number, plural};
@@ -19,30 +22,30 @@ use tokio::sync::mpsc::Sender;
 use tokio::task::{AbortHandle, JoinHandle, spawn_local};
 use tokio::time::sleep;
 
-/// Who has typed nothing for so long wants to know.
+/// Pause in typing before a search starts.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Who stays on a row for so long looks at it.
+/// Time on a row before its preview is read.
 const LOOK: Duration = Duration::from_millis(40);
-/// After how many that are deleted it is told how far it is.
+/// Number of deletions between two progress notices.
 const SOME: usize = 20;
 
-/// Everything that is going on.
+/// The background work of the picker.
 pub(super) struct Work {
     desk: Rc<Desk>,
     events: Sender<Event>,
-    /// Every conversation of the list, by the session that it went on in then.
+    /// The conversations of the list, by the sessions they continued in when they were listed.
     listed: Rc<RefCell<HashSet<SessionId>>>,
     list: Option<JoinHandle<Result<(), CliError>>>,
     search: Option<AbortHandle>,
-    /// What was searched for last.
+    /// The text of the last search.
     text: String,
     preview: Option<AbortHandle>,
-    /// What changes something.
+    /// The tasks that change the store.
     changes: Vec<JoinHandle<()>>,
 }
 
 impl Work {
-    /// Nothing yet. What comes is sent to `events`.
+    /// Returns an idle worker that sends its results to `events`.
     pub(super) fn new(desk: Rc<Desk>, events: Sender<Event>) -> Self {
         Self {
             desk,
@@ -56,7 +59,7 @@ impl Work {
         }
     }
 
-    /// Reads the list, page by page; at most so many rows.
+    /// Reads the list page by page, at most `most` rows.
     pub(super) fn list(&mut self, most: u64) {
         let (desk, events, listed) = (Rc::clone(&self.desk), self.events.clone(), Rc::clone(&self.listed));
         self.list = Some(spawn_local(async move {
@@ -69,14 +72,14 @@ impl Work {
         }));
     }
 
-    /// Why the list could not be read to its end, if it is known by now.
+    /// Returns the error that ended the list, if it is known by now.
     pub(super) async fn list_error(&mut self) -> Option<CliError> {
         let ended = self.list.take_if(|list| list.is_finished())?;
-        // A task that panicked has printed that.
+        // A task that panicked has printed its panic already.
         ended.await.ok()?.err()
     }
 
-    /// Begins what an effect asks for. Leaving and stopping are not done here.
+    /// Starts an effect. Leaving and suspending are not handled here.
     pub(super) fn begin(&mut self, effect: Effect) {
         match effect {
             Effect::Search { question, text } => {
@@ -115,6 +118,12 @@ impl Work {
                 self.preview = Some(work.abort_handle());
             }
             Effect::Rename { id, title } => self.change(async move |desk| renamed(desk, id, title).await),
+            Effect::Pin { ids, is_pinned } => {
+                self.change(async move |desk| pins_and_tags::pinned(desk, ids, is_pinned).await);
+            }
+            Effect::Tag { ids, add, remove } => {
+                self.change(async move |desk| pins_and_tags::tagged(desk, ids, &add, &remove).await);
+            }
             Effect::Delete(ids) => {
                 let events = self.events.clone();
                 self.change(async move |desk| deleted(desk, ids, &events).await);
@@ -140,12 +149,12 @@ impl Work {
         spawn_local(async move { send(&events, work(&desk).await).await })
     }
 
-    /// Whether something that changes something is not done yet.
+    /// Returns whether a change is still running.
     pub(super) fn is_changing(&self) -> bool {
         self.changes.iter().any(|change| !change.is_finished())
     }
 
-    /// Waits until all that changes something is done, and its events are sent. What only reads is not wanted any more.
+    /// Waits until all changes are done and their events are sent. Reads are aborted.
     pub(super) async fn finish(self) {
         self.list.iter().for_each(JoinHandle::abort);
         self.search.iter().chain(&self.preview).for_each(AbortHandle::abort);
@@ -165,7 +174,7 @@ pub(super) async fn send(events: &Sender<Event>, event: Event) {
 }
 
 /// Logs that background work failed. The text of the error may quote titles, so only its kind is logged.
-fn log_failure(work: &'static str, error: &CliError) {
+pub(super) fn log_failure(work: &'static str, error: &CliError) {
     tracing::warn!(work, error = error.of_store().map(StoreError::kind), "background work failed");
 }
 
@@ -185,8 +194,9 @@ async fn renamed(desk: &Desk, id: SessionId, title: Title) -> Event {
     }
 }
 
-/// Deletes one conversation after another, and tells how far it is. What is gone when something fails is told as gone, and so is what somebody
-/// else deleted meanwhile. Whatever else there is to tell, transcripts that are still there are told.
+/// Deletes conversations one by one and reports the progress. If one fails, those deleted before are reported as
+/// deleted, and so are those that somebody else deleted in the meantime. Transcripts that could not be removed are
+/// always reported.
 async fn deleted(desk: &Desk, ids: Vec<SessionId>, events: &Sender<Event>) -> Event {
     let (all, mut count) = (ids.len(), 0);
     let (mut gone, mut told, mut left) = (Vec::new(), None, Vec::new());
@@ -207,18 +217,37 @@ async fn deleted(desk: &Desk, ids: Vec<SessionId>, events: &Sender<Event>) -> Ev
             }
         }
         if gone.len() == SOME {
-            let told = Notice::of(format!("Deleted {} of {}…", number(count), number(all as u64)));
+            let told = Notice::of(deleted_so_far(count, all as u64, desk.trash_days));
             send(events, Event::Deleted { ids: std::mem::take(&mut gone), told }).await;
         }
     }
-    let told = match (all, told) {
-        (1, Some(told)) => told,
-        _ => Notice::of(format!("Deleted {}.", plural(count, "conversations"))),
+    let told = match (count, told) {
+        (_, Some(told)) if all == 1 || count == 0 => told,
+        _ => Notice::of(all_deleted(count, desk)),
     };
     Event::Deleted { ids: gone, told: with_left(told, &left) }
 }
 
-/// The same notice with the files that should be gone and are not: they hold what was said.
+/// Returns the text about a deletion that has not ended.
+fn deleted_so_far(count: u64, all: u64, trash_days: u64) -> String {
+    let (count, all) = (number(count), number(all));
+    match trash_days {
+        0 => format!("Deleted {count} of {all} for good…"),
+        _ => format!("Moved {count} of {all} to the trash…"),
+    }
+}
+
+/// Returns the text about deleted conversations: where they went, and the command that restores them.
+fn all_deleted(count: u64, desk: &Desk) -> String {
+    let (what, them) = (plural(count, "conversations"), if count == 1 { "it" } else { "them" });
+    let command = format!("{} sessions restore ID{}", program::name(), desk.context.place());
+    match desk.trash_days {
+        0 => format!("Deleted {what} for good."),
+        _ => format!("Moved {what} to the trash; \"{command}\" brings {them} back."),
+    }
+}
+
+/// Adds the files that could not be removed to a notice, because they hold message text.
 fn with_left(told: Notice, left: &[String]) -> Notice {
     match left {
         [] => told,
@@ -226,15 +255,17 @@ fn with_left(told: Notice, left: &[String]) -> Notice {
     }
 }
 
-/// Deletes a conversation: what is told of that, and which files are still there.
+/// Deletes a conversation. Returns the text to report, and the files that could not be removed.
 async fn delete_one(desk: &Desk, id: &SessionId) -> Result<(String, Vec<String>), CliError> {
     let store = desk.for_writing().await?;
     let preview = trash::preview(&**store, id, None).await?;
     let now = clock::now();
     let report = trash::delete(&**store, &preview, desk.trash_days, desk.transcripts.as_ref(), now.at).await?;
-    let lines = changes::deleted(&preview, &report, &now, &desk.context.place());
+    let doomed = [preview];
+    let way_back = DeletePlan { doomed: &doomed, until: report.until }.way_back(&now, &desk.context.place());
+    let lines = doomed.iter().map(|preview| changes::deleted(preview, &report)).chain(way_back);
     let left = report.transcripts.left.iter().map(|(file, error)| format!("{}: {error}", file.display())).collect();
-    Ok((lines.iter().map(hermes_terminal::Line::plain).collect::<Vec<_>>().join(" "), left))
+    Ok((lines.map(|line| line.plain()).collect::<Vec<_>>().join(" "), left))
 }
 
 async fn exported(desk: &Desk, ids: Vec<SessionId>, file: PathBuf, is_overwriting: bool) -> Event {
@@ -260,7 +291,7 @@ async fn exported(desk: &Desk, ids: Vec<SessionId>, file: PathBuf, is_overwritin
     }
 }
 
-/// A path with `~` as a shell takes it.
+/// Expands a leading `~`, as a shell does.
 fn at_home(path: &Path, home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix("~"), home) {
         (Ok(rest), Some(home)) => home.join(rest),
@@ -268,7 +299,8 @@ fn at_home(path: &Path, home: Option<&Path>) -> PathBuf {
     }
 }
 
-fn refused(error: &CliError) -> Notice {
+/// Returns the notice of an error, with its first hint.
+pub(super) fn refused(error: &CliError) -> Notice {
     let hint = error.hints().first().map_or(String::new(), |hint| format!("; {hint}"));
     Notice::error(format!("{}{hint}", error.text()))
 }

@@ -2,16 +2,15 @@
 # Completes the words of hermes, by asking hermes itself.
 _hermes() {
     local -a values shown
-    local value what
+    local words_found value what
+    # It fails where a file is expected.
+    words_found=$(@PROGRAM@ __complete --files -- "${(@Q)words[2,CURRENT]}" 2>/dev/null) || { _files; return; }
     while IFS=$'\t' read -r value what; do
+        [[ -n $value ]] || continue
         values+=("$value")
         shown+=("$value${what:+  -- $what}")
-    done < <(@PROGRAM@ __complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)
-    if (( $#values )); then
-        compadd -l -d shown -- "${values[@]}"
-    else
-        _files
-    fi
+    done <<< "$words_found"
+    (( $#values )) && compadd -M "m:{[:lower:][:upper:]}={[:upper:][:lower:]}" -l -d shown -- "${values[@]}"
 }
 if [[ ${funcstack[1]-} == _hermes ]]; then
     _hermes "$@"

@@ -14,7 +14,7 @@ use texts::{BRANCH, CODING, COMPRESSED, CONTINUED, OTHERS, Sample, Turn};
 /// Seconds between two messages.
 const PACE: f64 = 25.0;
 
-/// What the tour shows.
+/// The samples that the tour shows.
 pub(super) struct Stored {
     pub(super) coding: Named,
     pub(super) compressed: Named,
@@ -58,7 +58,7 @@ impl Writer<'_> {
         Ok(Named { id, title })
     }
 
-    /// Another attempt that starts where the first one stopped.
+    /// Stores a branch: another attempt that starts where the first one stopped.
     async fn branch(&self, parent: &Named) -> Result<(), StoreError> {
         let at = self.now.at.plus(-BRANCH.seconds_ago);
         let child = NewChild::new(self.new_id(at, BRANCH.source));
@@ -70,7 +70,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A conversation that grew too long for its context and went on in a second session.
+    /// Stores a conversation that grew too long for its context and continued in a second session.
     async fn compressed(&self) -> Result<Named, StoreError> {
         let first = self.conversation(&COMPRESSED).await?;
         let at = self.now.at.plus(-CONTINUED.seconds_ago);
@@ -83,7 +83,7 @@ impl Writer<'_> {
         Ok(Named { title: title.map_or_else(|| child.id.to_string(), |title| title.to_string()), id: child.id })
     }
 
-    /// Appends what was said from `at` on; tells when the last of it was.
+    /// Appends messages from `at` on. Returns the time of the last one.
     async fn say(&self, id: &SessionId, turns: &[Turn], at: Timestamp) -> Result<Timestamp, StoreError> {
         let messages = messages(turns, at);
         let end = messages.last().and_then(|message| message.timestamp).unwrap_or(at);
@@ -92,7 +92,7 @@ impl Writer<'_> {
     }
 
     fn new_id(&self, at: Timestamp, source: &str) -> SessionId {
-        // Every hasher of this kind starts with other keys, which is random enough for a sample.
+        // Each hasher starts with different keys, which is random enough for a sample.
         let random = std::hash::RandomState::new().build_hasher().finish();
         let at = at.to_calendar().unwrap_or_default().to_zoned(self.now.zone.clone());
         if source == "cli" { SessionId::terminal(&at, random) } else { SessionId::gateway(&at, random) }

@@ -1,48 +1,48 @@
-//! The home folder, the file and its disk, looked at from outside.
+//! Checks of the home folder, the file and its disk, without opening the store.
 
-use crate::reports::{Degree, Item, Mend};
+use crate::reports::{Degree, Fix, Item};
 use hermes_config::{Origin, Settings};
 use hermes_sqlite::FileFacts;
 use hermes_terminal::figures::size;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// From here on a log slows every reader down, and takes long to be folded.
+/// Size of the WAL, in bytes, from which it slows every reader down and takes long to checkpoint.
 const LONG_LOG: u64 = 64 << 20;
-/// Below this a disk is as good as full.
+/// Free space of a disk, in bytes, below which it is as good as full.
 const LITTLE_ROOM: u64 = 64 << 20;
 
-/// The folder of everything.
+/// Checks the home folder.
 pub(super) fn home(home: &Path) -> Item {
     let place = home.display();
     let found = match std::fs::metadata(home) {
         Ok(found) => found,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Item::new("home", Degree::Problem, format!("{place} does not exist"))
-                .remedy("start an agent, or `hermes demo`; --home and HERMES_HOME say where else to look");
+                .remedy("start an agent or run `hermes demo`; --home and HERMES_HOME choose another folder");
         }
         Err(error) => {
-            return Item::new("home", Degree::Problem, format!("{place} can't be looked at: {error}"))
+            return Item::new("home", Degree::Problem, format!("{place} can't be accessed: {error}"))
                 .remedy("check the permissions of the folders above it");
         }
     };
     if !found.is_dir() {
-        return Item::new("home", Degree::Problem, format!("{place} is no folder"))
+        return Item::new("home", Degree::Problem, format!("{place} is not a folder"))
             .remedy("set HERMES_HOME to a folder");
     }
     if let Err(error) = std::fs::read_dir(home) {
-        return Item::new("home", Degree::Problem, format!("{place} can't be looked into: {error}"))
-            .remedy("run as its owner; --home and HERMES_HOME say where else to look");
+        return Item::new("home", Degree::Problem, format!("{place} can't be read: {error}"))
+            .remedy("run as its owner; --home and HERMES_HOME choose another folder");
     }
     let mode = found.permissions().mode() & 0o7777;
     if mode & 0o077 != 0 {
-        return Item::new("home", Degree::Warning, format!("{place} is open to others (mode {mode:o})"))
-            .mended_by(Mend::Mode(home.to_owned(), 0o700));
+        return Item::new("home", Degree::Warning, format!("{place} is accessible to other users (mode {mode:o})"))
+            .fixed_by(Fix::Mode(home.to_owned(), 0o700));
     }
     Item::fine("home", place.to_string())
 }
 
-/// Whether others can read a password in the configuration.
+/// Checks whether others can read a password in the configuration.
 pub(super) fn secrets(home: &Path, settings: &Settings) -> Option<Item> {
     let db = &settings.sessiondb;
     let is_in_file = |origin: Option<&Origin>| matches!(origin, Some(Origin::File { .. }));
@@ -51,26 +51,26 @@ pub(super) fn secrets(home: &Path, settings: &Settings) -> Option<Item> {
         return None;
     }
     let path = home.join(hermes_config::FILE_NAME);
-    // A file that can't be looked at is reported where the settings are read.
+    // A file that can't be read is reported where the settings are read.
     let mode = std::fs::metadata(&path).ok()?.permissions().mode() & 0o7777;
     (mode & 0o077 != 0).then(|| {
         Item::new(
             "config",
             Degree::Warning,
-            format!("{} may hold a password and is open to others (mode {mode:o})", path.display()),
+            format!("{} may hold a password and is accessible to other users (mode {mode:o})", path.display()),
         )
-        .mended_by(Mend::Mode(path, 0o600))
+        .fixed_by(Fix::Mode(path, 0o600))
     })
 }
 
-/// A file and its disk.
+/// Checks a file and its disk.
 pub(super) fn file(path: &Path, facts: &FileFacts) -> Vec<Item> {
     vec![permissions(path, facts), journal(facts), log(facts), disk(facts)]
         .into_iter()
         .chain(beside(path))
         .chain(facts.leftovers.iter().map(|left| {
-            Item::new("leftovers", Degree::Note, format!("{} is of a copy that was not finished", left.display()))
-                .mended_by(Mend::Remove(left.clone()))
+            Item::new("leftovers", Degree::Note, format!("{} is left over from an interrupted copy", left.display()))
+                .fixed_by(Fix::Remove(left.clone()))
         }))
         .collect()
 }
@@ -80,44 +80,49 @@ fn permissions(path: &Path, facts: &FileFacts) -> Item {
         return Item::new(
             "permissions",
             Degree::Warning,
-            format!("{} is open to others (mode {:o})", path.display(), facts.mode),
+            format!("{} is accessible to other users (mode {:o})", path.display(), facts.mode),
         )
-        .mended_by(Mend::Mode(path.to_owned(), 0o600));
+        .fixed_by(Fix::Mode(path.to_owned(), 0o600));
     }
     if facts.is_read_only {
         return Item::new(
             "permissions",
             Degree::Warning,
-            format!("{} or its folder can't be written here: agents can't store anything", path.display()),
+            format!("{} or its folder is not writable: agents can't store anything", path.display()),
         )
         .remedy("run as its owner, or make the file and its folder writable for you");
     }
-    Item::fine("permissions", format!("its owner's alone (mode {:o})", facts.mode))
+    Item::fine("permissions", format!("accessible only to its owner (mode {:o})", facts.mode))
 }
 
-/// The files beside it that others can read: what was said stands in its log as well.
+/// Checks whether others can read the files beside the store: the WAL holds message text too.
 fn beside(path: &Path) -> Vec<Item> {
     let open = |end: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(end);
-        // Most of them do not exist most of the time.
+        // Most of these files usually do not exist.
         let mode = std::fs::symlink_metadata(&name).ok()?.permissions().mode() & 0o7777;
-        let what = format!("{} is open to others (mode {mode:o})", Path::new(&name).display());
+        let what = format!("{} is accessible to other users (mode {mode:o})", Path::new(&name).display());
         (mode & 0o077 != 0)
-            .then(|| Item::new("permissions", Degree::Warning, what).mended_by(Mend::Mode(name.into(), 0o600)))
+            .then(|| Item::new("permissions", Degree::Warning, what).fixed_by(Fix::Mode(name.into(), 0o600)))
     };
     ["-wal", "-shm", "-journal", ".queue"].into_iter().filter_map(open).collect()
 }
 
 fn journal(facts: &FileFacts) -> Item {
     let Some(mode) = facts.journal_mode.as_deref() else {
-        return Item::new("journal", Degree::Note, "can't be told: SQLite can't read the file");
+        // In WAL mode SQLite needs a file beside the store, which a folder that can't be written does not allow.
+        let why = match facts.is_read_only {
+            true => "unknown: finding it needs permission to write to the folder",
+            false => "unknown: SQLite can't read the file",
+        };
+        return Item::new("journal", Degree::Note, why);
     };
     match (facts.bad_file_system, mode) {
         (Some(kind), "wal") => Item::new(
             "journal",
             Degree::Problem,
-            format!("a write-ahead log on {kind}, which can't share one: writers destroy each other's pages"),
+            format!("WAL mode on {kind}, which does not support it: writers can corrupt the file"),
         )
         .remedy("stop every agent, then move the store to a local disk, or run PRAGMA journal_mode=DELETE on it"),
         (Some(kind), mode) => {
@@ -127,9 +132,9 @@ fn journal(facts: &FileFacts) -> Item {
         (None, _) if facts.has_journal => Item::new(
             "journal",
             Degree::Note,
-            "a rollback journal lies beside the file: a writer is at work, or was killed",
+            "there is a rollback journal beside the file: a writer is active, or was killed",
         )
-        .remedy("the next who opens the store rolls it back; never delete the -journal file"),
+        .remedy("the next program that opens the store rolls it back; never delete the -journal file"),
         (None, "wal") => Item::fine("journal", "wal"),
         (None, mode) => {
             let what = format!("{mode}, not wal: a writer blocks readers");
@@ -140,32 +145,33 @@ fn journal(facts: &FileFacts) -> Item {
 }
 
 fn log(facts: &FileFacts) -> Item {
-    let told = size(facts.log_bytes);
+    let amount = size(facts.log_bytes);
     if facts.log_bytes >= LONG_LOG {
         return Item::new(
             "log",
             Degree::Warning,
-            format!("the log (-wal) has {told}: somebody has been reading for long, or writers were killed"),
+            format!("the WAL has {amount}: a reader has been open for long, or writers were killed"),
         )
-        .mended_by(Mend::Upkeep);
+        .fixed_by(Fix::Upkeep);
     }
-    Item::fine("log", told)
+    Item::fine("log", amount)
 }
 
 fn disk(facts: &FileFacts) -> Item {
-    let told = format!("{} free", size(facts.disk_free));
+    let amount = format!("{} free", size(facts.disk_free));
     if facts.disk_free < LITTLE_ROOM {
-        return Item::new("disk", Degree::Problem, format!("{told}: writing will fail")).remedy("free some room");
+        return Item::new("disk", Degree::Problem, format!("{amount}: writing will fail"))
+            .remedy("free some disk space");
     }
     if facts.disk_free < facts.bytes.saturating_add(facts.bytes / 8) {
         return Item::new(
             "disk",
             Degree::Warning,
-            format!("{told}, less than a copy of the store needs ({})", size(facts.bytes)),
+            format!("{amount}, less than a copy of the store needs ({})", size(facts.bytes)),
         )
-        .remedy("free some room, or back up to another disk");
+        .remedy("free some disk space, or back up to another disk");
     }
-    Item::fine("disk", told)
+    Item::fine("disk", amount)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! The store itself: whether it can be reached, what it is, and what looking through it finds.
+//! Checks of the store itself: whether it can be reached, its kind, and its content.
 
 use super::place;
 use crate::context::{Access, Context, OpenStore};
 use crate::error::CliError;
-use crate::reports::{Degree, Item, Mend};
+use crate::reports::{Degree, Fix, Item};
 use hermes_app::workspace::must_exist;
 use hermes_config::Settings;
 use hermes_session::{Check, IndexHealth, Report, Severity, StoreError, StoreStatus};
@@ -13,13 +13,14 @@ use hermes_terminal::shell::shell_word;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long a server, or whoever holds a lock, is waited for.
+/// Maximum wait for a server or for the holder of a lock.
 const WAIT: Duration = Duration::from_secs(5);
 /// The largest backlog that search scans without a noticeable delay, in messages.
 const MAX_UNNOTICED_BACKLOG: u64 = 1_000;
 
-/// Looks at a store without changing it.
+/// Checks a store without changing it.
 pub(super) async fn look(context: &Context, settings: &Settings, url: &StoreUrl, items: &mut Vec<Item>) {
+    let mut is_adopted = None;
     if let Some(path) = url.file() {
         if let Err(error) = must_exist(path) {
             items.push(unusable(&error.into(), url));
@@ -32,7 +33,8 @@ pub(super) async fn look(context: &Context, settings: &Settings, url: &StoreUrl,
             items.push(empty(path));
             return;
         }
-        // What is said of a file is not to be done to a folder, or through a link.
+        is_adopted = facts.as_ref().and_then(|facts| facts.is_adopted);
+        // The checks of files must not be applied to a folder, or through a link.
         items.extend(facts.iter().flat_map(|facts| place::file(path, facts)));
     }
     let store = match open(context, settings, url).await {
@@ -46,14 +48,28 @@ pub(super) async fn look(context: &Context, settings: &Settings, url: &StoreUrl,
         Ok(status) => {
             let Item { what, .. } = named(&status);
             items.push(Item::fine("store", what));
-            items.extend(store.notices().iter().map(|notice| told(notice)));
+            items.extend(store.notices().iter().map(|notice| server_notice(notice)));
             items.push(indexes(&status));
         }
         Err(error) => items.push(unusable(&error.into(), url)),
     }
-    match context.ui.wait("looking through the store", store.verify()).await {
+    match context.ui.wait("checking the store", store.verify()).await {
         Ok(report) => items.extend(verified(&report, url)),
         Err(error) => items.push(unusable(&error.into(), url)),
+    }
+    if is_adopted == Some(false) {
+        without_upkeep(items, &context.place());
+    }
+}
+
+/// Replaces the fixes that are upkeep: a file that is not adopted gets none.
+fn without_upkeep(items: &mut [Item], place: &str) {
+    for item in items.iter_mut().filter(|item| item.fix == Some(Fix::Upkeep)) {
+        item.fix = None;
+        item.remedy = Some(match item.name {
+            "log" => "stop every agent; the last one to close the file shortens the WAL".to_owned(),
+            _ => format!("`hermes sessiondb adopt{place}` makes searches faster"),
+        });
     }
 }
 
@@ -65,9 +81,9 @@ async fn open(context: &Context, settings: &Settings, url: &StoreUrl) -> Result<
     context.open_with(url, Access::Read, options).await
 }
 
-/// What a server has to say of itself: what is so, then what to do about it.
-fn told(notice: &str) -> Item {
-    let (what, remedy) = notice.rsplit_once("; ").unwrap_or((notice, "see the server's settings"));
+/// Returns the finding for a notice of a server, split into the finding and its remedy.
+fn server_notice(notice: &str) -> Item {
+    let (what, remedy) = notice.rsplit_once("; ").unwrap_or((notice, "check the server's settings"));
     Item::new("server", Degree::Warning, what).remedy(remedy)
 }
 
@@ -78,13 +94,17 @@ fn named(status: &StoreStatus) -> Item {
     )
 }
 
-/// A file without anything in it, which an agent takes for a new store.
+/// Returns the finding for an empty file, which an agent takes for a new store.
 fn empty(path: &Path) -> Item {
-    Item::new("store", Degree::Problem, format!("{} is empty: an agent is making it, or it was lost", path.display()))
-        .remedy("look again in a moment; if there should be conversations in it, hermes sessions restore-backup FILE")
+    Item::new(
+        "store",
+        Degree::Problem,
+        format!("{} is empty: an agent is just creating it, or its content was lost", path.display()),
+    )
+    .remedy("check again in a moment; if it should hold conversations, run: hermes sessions restore-backup FILE")
 }
 
-/// A store that can't be opened or read, with what mends it.
+/// Returns the finding for a store that can't be opened or read, with its remedy.
 fn unusable(error: &CliError, url: &StoreUrl) -> Item {
     let item = Item::new("store", Degree::Problem, error.text());
     match (error.of_store(), url.file()) {
@@ -103,22 +123,20 @@ fn indexes(status: &StoreStatus) -> Item {
         IndexHealth::Whole => Item::fine("lag", "every message is in the search indexes"),
         IndexHealth::Behind { messages } => {
             let degree = if *messages <= MAX_UNNOTICED_BACKLOG { Degree::Note } else { Degree::Warning };
-            let what = format!(
-                "{} are not in the search indexes yet; search looks through them",
-                plural(*messages, "messages")
-            );
-            Item::new("lag", degree, what).mended_by(Mend::Upkeep)
+            let what =
+                format!("{} are not in the search indexes yet; search scans them", plural(*messages, "messages"));
+            Item::new("lag", degree, what).fixed_by(Fix::Upkeep)
         }
         IndexHealth::Broken { why } => Item::new(
             "lag",
             Degree::Warning,
             format!("the search indexes are broken: {why}; search scans what they lack"),
         )
-        .mended_by(Mend::Rebuild),
+        .fixed_by(Fix::Rebuild),
     }
 }
 
-/// What looking through a store found, a line for each check.
+/// Returns a finding for each check of a verification.
 fn verified(report: &Report, url: &StoreUrl) -> Vec<Item> {
     // `backup` refuses such a file, because it verifies the copy.
     let is_damaged = report.checks.iter().any(|check| check.name == "file" && check.problems > 0);
@@ -143,8 +161,8 @@ fn judged(check: &Check, url: &StoreUrl, is_damaged: bool) -> Item {
     };
     match check.name {
         "file" => Item::new("file", Degree::Problem, what).remedy(repair(url)),
-        "indexes" | "index backlog" => Item::new(check.name, Degree::Warning, what).mended_by(Mend::Rebuild),
-        // What is missing of the indexes comes back with them.
+        "indexes" | "index backlog" => Item::new(check.name, Degree::Warning, what).fixed_by(Fix::Rebuild),
+        // Missing objects of the indexes are restored by a rebuild.
         "schema"
             if check.findings.iter().all(|finding| {
                 finding.severity == Severity::Note
@@ -152,13 +170,13 @@ fn judged(check: &Check, url: &StoreUrl, is_damaged: bool) -> Item {
                     || finding.object.contains("hx_")
             }) =>
         {
-            Item::new("schema", Degree::Warning, what).mended_by(Mend::Rebuild)
+            Item::new("schema", Degree::Warning, what).fixed_by(Fix::Rebuild)
         }
-        "side tables" => Item::new("side tables", Degree::Warning, what).mended_by(Mend::Upkeep),
-        // All messages are there; lists show another number of them.
-        "counters" => Item::new("counters", Degree::Warning, what).mended_by(Mend::Recount),
+        "side tables" => Item::new("side tables", Degree::Warning, what).fixed_by(Fix::Upkeep),
+        // All messages are there; only the counts in lists are wrong.
+        "counters" => Item::new("counters", Degree::Warning, what).fixed_by(Fix::Recount),
         name if is_damaged => Item::new(name, Degree::Problem, what).remedy(repair(url)),
         name => Item::new(name, Degree::Problem, what)
-            .remedy("hermes sessions backup FILE keeps a copy; `hermes sessions verify` tells all of it"),
+            .remedy("`hermes sessions backup FILE` keeps a copy; `hermes sessions verify` lists every problem"),
     }
 }

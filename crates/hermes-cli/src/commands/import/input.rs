@@ -1,4 +1,4 @@
-//! Files one after the other as one input that ends between two lines when somebody asks to stop.
+//! Files read one after the other as one input. On a request to stop, it ends between two lines.
 
 use super::kind;
 use crate::error::{CliError, Kind};
@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-/// How much of a file is looked at to tell what it is.
+/// Bytes at the start of a file that determine its kind.
 const HEAD: usize = 64 << 10;
-/// How often somebody who waits for more input looks whether to stop.
+/// Interval between checks for a request to stop, while waiting for input.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What is still to be read.
+/// The input that is still to be read.
 pub(super) struct Input {
     waiting: VecDeque<(String, Box<dyn BufRead + Send>)>,
     current: Option<Box<dyn BufRead + Send>>,
-    /// Each file that was begun, with the lines before it.
+    /// Each file begun so far, with the number of lines before it.
     begun: Vec<(u64, String)>,
     lines: u64,
     is_line_start: bool,
@@ -29,10 +29,10 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens the files and looks whether they can be exports.
+    /// Opens the files and checks whether they can be exports.
     ///
     /// # Errors
-    /// If one can't be read, or is something else.
+    /// If one can't be read, or is not an export.
     pub(super) fn open(files: &[PathBuf], stop: &Stop) -> Result<Self, CliError> {
         let mut waiting: VecDeque<(String, Box<dyn BufRead + Send>)> = VecDeque::new();
         let (mut size, mut is_known) = (0, true);
@@ -65,12 +65,12 @@ impl Input {
         Ok(input)
     }
 
-    /// How many bytes there are; 0 if nobody knows.
+    /// Returns the total size in bytes, or 0 if it is unknown.
     pub(super) const fn size(&self) -> u64 {
         self.size
     }
 
-    /// Where a line is, counted from 1 over all files.
+    /// Returns the file and line of a line number that counts from 1 over all files.
     pub(super) fn place(&self, line: u64) -> Place {
         let begun = self.begun.iter().rev().find(|(before, _)| *before < line).or(self.begun.first());
         match begun {
@@ -79,12 +79,13 @@ impl Input {
         }
     }
 
-    /// The last line that was read.
+    /// Returns the position of the last line read.
     pub(super) fn last(&self) -> Place {
         self.place(self.lines)
     }
 
-    /// Goes to the first file that has something left. Whether there is one; a line that the one before did not end is ended first.
+    /// Moves to the first file with data left. Returns whether there is one. A missing line break at the end of the
+    /// previous file is added first.
     fn advance(&mut self) -> io::Result<bool> {
         loop {
             if self.is_line_start && self.stop.asked().is_some() {
@@ -119,7 +120,7 @@ impl BufRead for Input {
             return;
         }
         if taken.is_empty() {
-            // The end of a line that the file lacks.
+            // The line break that the file lacks.
             self.lines += 1;
             self.is_line_start = true;
             return;
@@ -155,7 +156,7 @@ fn unreadable(name: &str, error: &io::Error) -> CliError {
     CliError::new(Kind::User, format!("could not read {name}: {error}"), hint)
 }
 
-/// Stdin, line by line from a thread: a read that waits for more would not notice that somebody asks to stop.
+/// Stdin, read line by line in a thread, because a blocked read would not notice a request to stop.
 struct Piped {
     lines: Receiver<io::Result<Vec<u8>>>,
     line: Vec<u8>,

@@ -1,6 +1,6 @@
-//! Whether a file can be an export, by how it begins.
+//! Detects by its first bytes whether a file can be an export.
 
-/// Why a file that begins so is no export, and what to do instead; nothing if it may be one.
+/// Returns the reason why a file that starts with `head` is not an export, and a hint. `None` if it may be one.
 pub(super) fn refusal(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let starts: [(&[u8], _, _); 5] = [
         (
@@ -27,9 +27,9 @@ pub(super) fn refusal(head: &[u8]) -> Option<(&'static str, &'static str)> {
         Some(first) if first.starts_with(b"[") => {
             Some(("is a JSON list", "import reads one session per line, without brackets around them"))
         }
-        // A bad line is told with its number, as long as others look like sessions.
+        // A bad line is reported with its number, as long as other lines look like sessions.
         _ if lines.any(|line| line.starts_with(b"{")) => None,
-        Some(_) => Some(("is no export of sessions", "import reads what `hermes sessions export` writes")),
+        Some(_) => Some(("is not an export of sessions", "import reads what `hermes sessions export` writes")),
     }
 }
 

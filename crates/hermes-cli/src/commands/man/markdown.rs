@@ -4,7 +4,7 @@ use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command};
 use std::fmt::Write as _;
 
-/// The page of the command of these words: what it does, how it is called, and each of its arguments.
+/// Returns the page of a command: its description, its usage and its arguments.
 pub(super) fn page(words: &[String], command: &Command) -> String {
     let mut out = format!("# `{}`\n\n", words.join(" "));
     let about = command.get_long_about().or_else(|| command.get_about()).map(plain).unwrap_or_default();
@@ -49,7 +49,7 @@ fn usage(words: &[String], command: &Command) -> String {
     text.strip_prefix("Usage: ").unwrap_or(&text).to_owned()
 }
 
-/// An argument as it is typed.
+/// Returns an argument as it is typed.
 fn shape(argument: &Arg) -> String {
     let names: Vec<String> =
         argument.get_value_names().unwrap_or_default().iter().map(|name| format!("<{name}>")).collect();
@@ -65,7 +65,7 @@ fn shape(argument: &Arg) -> String {
     }
 }
 
-/// What an argument may be, and what it is unless it is given.
+/// Returns the possible values and the default of an argument.
 fn more(argument: &Arg) -> String {
     let takes = matches!(argument.get_action(), ArgAction::Set | ArgAction::Append);
     let mut out = String::new();
@@ -81,7 +81,7 @@ fn more(argument: &Arg) -> String {
     out
 }
 
-/// Text in a cell of a table.
+/// Escapes text for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace("\n\n", "<br>").replace('\n', " ")
 }

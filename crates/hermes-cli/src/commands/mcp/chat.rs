@@ -1,4 +1,4 @@
-//! Where the agent's gateway leads chats: its index of routes, in the folder of transcripts.
+//! The gateway's index of routes from chats to sessions, in the folder of transcripts.
 
 use hermes_config::Settings;
 use hermes_session::SessionId;
@@ -14,17 +14,17 @@ pub(super) struct Routes {
 }
 
 impl Routes {
-    /// The index that belongs to a store; nothing if it is not the one of the home folder.
+    /// Returns the index of a store, or `None` if the store is not the one of the home folder.
     pub(super) fn of(settings: &Settings, url: &StoreUrl) -> Option<Self> {
         let folder = hermes_app::transcripts::folder(settings, url)?;
         Some(Self { file: folder.join(INDEX) })
     }
 
-    /// The sessions that a chat leads to now. An index that is not there, or can't be read, leads nowhere.
+    /// Returns the sessions that a chat leads to now. Empty if the index does not exist or can't be read.
     pub(super) fn sessions(&self, platform: &str, chat_id: &str) -> Vec<SessionId> {
         let index = match std::fs::read_to_string(&self.file) {
             Ok(text) => serde_json::from_str(&text).unwrap_or_else(|error| {
-                tracing::warn!(file = ?self.file, line = error.line(), column = error.column(), "the gateway's index is no JSON");
+                tracing::warn!(file = ?self.file, line = error.line(), column = error.column(), "the gateway's index is not JSON");
                 Value::Null
             }),
             Err(error) => {

@@ -20,7 +20,7 @@ fn texts(texts: &[&str]) -> Vec<String> {
 
 #[test]
 fn every_option_is_asked_of_the_store() {
-    let at = |text| when::since("--since", text, &now()).unwrap();
+    let at = |text| when::range(Some(text), None, &now()).unwrap().0.unwrap();
     let tag = Source::from_stored;
     let args = SearchArgs {
         query: texts(&["a", "b c"]),
@@ -108,7 +108,10 @@ fn time_that_ran_out_is_not_the_same_as_nothing() {
     let args = SearchArgs::new("x");
     let request = args.request(&now()).unwrap();
     let served = Served { way: Way::Scan, is_relaxed: false, is_partial: true, unindexed: 0, needs_adoption: false };
-    let late = nothing(&args, &request, &served);
+    let late = nothing(&args, &request, &served, Existing::default());
     assert_eq!((late.kind(), late.text().as_str()), (Kind::Store, "found nothing that matches \"x\" within 2 s"));
-    assert_eq!(nothing(&args, &request, &Served { is_partial: false, ..served }).kind(), Kind::User);
+    assert_eq!(
+        nothing(&args, &request, &Served { is_partial: false, ..served }, Existing::default()).kind(),
+        Kind::User
+    );
 }

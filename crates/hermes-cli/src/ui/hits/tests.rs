@@ -8,7 +8,7 @@ fn now() -> Now {
     Now { at: Timestamp::from_seconds(1_741_166_123.0).unwrap(), zone: TimeZone::UTC }
 }
 
-fn hit(session: &str, title: Option<&str>, role: Role, hours_ago: f64, snippet: &str) -> Hit {
+pub(super) fn hit(session: &str, title: Option<&str>, role: Role, hours_ago: f64, snippet: &str) -> Hit {
     let id = SessionId::parse(session).unwrap();
     let said_at = now().at.plus(-3_600.0 * hours_ago);
     Hit {
@@ -27,10 +27,11 @@ fn hit(session: &str, title: Option<&str>, role: Role, hours_ago: f64, snippet: 
         snippet: snippet.into(),
         before: None,
         after: None,
+        is_archived: false,
     }
 }
 
-/// Hits of two conversations that take turns, in several scripts. What matched is between `[` and `]`.
+/// Returns hits of two alternating conversations, in several scripts. Matches are between `[` and `]`.
 fn several() -> Vec<Hit> {
     let beside = |role, text: &str| Some(Neighbour { role, text: text.into() });
     let plan = Some("大别山徒步计划：两天一夜，别太累，带上孩子和狗");
@@ -68,7 +69,9 @@ fn screen(columns: usize, with_context: bool, is_styled: bool) -> String {
         .into_iter()
         .map(|hit| Hit { snippet: hit.snippet.replace('[', &style.open).replace(']', &style.close), ..hit })
         .collect();
-    let lines = list(&hits, &delimiters, Look { with_context, is_styled, columns }, &now());
+    let page = Page::new(&hits, 20, PER_CONVERSATION);
+    let look = Look { with_context, is_styled, columns, title_columns: columns };
+    let lines = list(&page, &delimiters, look, |_| String::new(), &now());
     let lines: Vec<String> = lines.iter().map(Line::plain).collect();
     let widest = lines.iter().map(|line| width(&line.as_str().into())).max().unwrap();
     assert!(widest <= columns.max(26), "{columns}: {widest}\n{}", lines.join("\n"));
@@ -80,15 +83,15 @@ fn screen(columns: usize, with_context: bool, is_styled: bool) -> String {
 fn a_screen_of_80_columns() {
     assert_snapshot!(screen(80, false, false), @r#"
     1 大别山徒步计划：两天一夜，别太…  2h ago · telegram · 20250305_071523_a1b2c3d4
-      ● You           2h ago      …周末想去>>>大别山<<<徒步，两天一夜，帮我排个路
-                                  线，别太累。住山上客栈，>>>大别山<<<的早晚温差大，
-                                  记得带一件薄羽绒服 🧥。
-      ↳ web_search_…  1h ago      >>>大别山<<< 多云 12–19℃
+      ● You           2h ago      #1  …周末想去>>>大别山<<<徒步，两天一夜，帮我排个
+                                      路线，别太累。住山上客栈，>>>大别山<<<的早晚温
+                                      差大，记得带一件薄羽绒服 🧥。
+      ↳ web_search_…  1h ago      #1  >>>大别山<<< 多云 12–19℃
 
     2 (no title)  yesterday · telegram · s2
-      ◆ Hermes        yesterday   The >>>Dabie<<< 👨‍👩‍👧 mountains are >>>大别山<<< in
-                                  Chinese.
-      ● You           2025-02-03  كيف أحضّر كبسة >>>الدجاج<<< لستة أشخاص؟
+      ◆ Hermes        yesterday   #1  The >>>Dabie<<< 👨‍👩‍👧 mountains are >>>大别山<<<
+                                      in Chinese.
+      ● You           2025-02-03  #1  كيف أحضّر كبسة >>>الدجاج<<< لستة أشخاص؟
     "#);
 }
 
@@ -96,16 +99,16 @@ fn a_screen_of_80_columns() {
 fn a_screen_of_80_columns_with_context() {
     assert_snapshot!(screen(80, true, true), @r#"
     1 大别山徒步计划：两天一夜，别太…  2h ago · telegram · 20250305_071523_a1b2c3d4
-      ● You           2h ago      …周末想去大别山徒步，两天一夜，帮我排个路线，别太
-                                  累。住山上客栈，大别山的早晚温差大，记得带一件薄羽
-                                  绒服 🧥。
-      ◆ Hermes                    我先查一下天气。
-      ↳ web_search_…  1h ago      大别山 多云 12–19℃
-      ◆ Hermes                    第一天：天堂寨景区 → 哲人峰，约 9 公里，住山上客…
+      ● You           2h ago      #1  …周末想去大别山徒步，两天一夜，帮我排个路线，
+                                      别太累。住山上客栈，大别山的早晚温差大，记得带
+                                      一件薄羽绒服 🧥。
+      ◆ Hermes                        我先查一下天气。
+      ↳ web_search_…  1h ago      #1  大别山 多云 12–19℃
+      ◆ Hermes                        第一天：天堂寨景区 → 哲人峰，约 9 公里，住山…
 
     2 (no title)  yesterday · telegram · s2
-      ◆ Hermes        yesterday   The Dabie 👨‍👩‍👧 mountains are 大别山 in Chinese.
-      ● You           2025-02-03  كيف أحضّر كبسة الدجاج لستة أشخاص؟
+      ◆ Hermes        yesterday   #1  The Dabie 👨‍👩‍👧 mountains are 大别山 in Chinese.
+      ● You           2025-02-03  #1  كيف أحضّر كبسة الدجاج لستة أشخاص؟
     "#);
 }
 
@@ -115,23 +118,23 @@ fn a_narrow_screen() {
     1 大别山徒步计划：两天一夜，别太累，带…
       2h ago · telegram
       20250305_071523_a1b2c3d4
-      ● You · 2h ago
+      ● You · 2h ago · #1
         …周末想去>>>大别山<<<徒步，两天一
         夜，帮我排个路线，别太累。住山上客
         栈，>>>大别山<<<的早晚温差大，记得带
         一件…
       ◆ Hermes
         我先查一下天气。
-      ↳ web_search_with_a_long… · 1h ago
+      ↳ web_search_with_a_lon… · 1h ago · #1
         >>>大别山<<< 多云 12–19℃
       ◆ Hermes
         第一天：天堂寨景区 → 哲人峰，约 9…
 
     2 (no title)  yesterday · telegram · s2
-      ◆ Hermes · yesterday
+      ◆ Hermes · yesterday · #1
         The >>>Dabie<<< 👨‍👩‍👧 mountains are
         >>>大别山<<< in Chinese.
-      ● You · 2025-02-03
+      ● You · 2025-02-03 · #1
         كيف أحضّر كبسة >>>الدجاج<<< لستة
         أشخاص؟
     "#);
@@ -141,14 +144,14 @@ fn a_narrow_screen() {
 fn a_wide_screen() {
     assert_snapshot!(screen(200, true, false), @r#"
     1 大别山徒步计划：两天一夜，别太累，带上孩子和狗  2h ago · telegram · 20250305_071523_a1b2c3d4
-      ● You                          2h ago      …周末想去>>>大别山<<<徒步，两天一夜，帮我排个路线，别太累。住山上客栈，>>>大别山<<<的早晚温差大，记得带一件薄羽绒服 🧥。
-      ◆ Hermes                                   我先查一下天气。
-      ↳ web_search_with_a_long_name  1h ago      >>>大别山<<< 多云 12–19℃
-      ◆ Hermes                                   第一天：天堂寨景区 → 哲人峰，约 9 公里，住山上客栈。 第二天：白马大峡谷慢慢走下来，约 7 公里，下午三点前能到停车场。
+      ● You                          2h ago      #1  …周末想去>>>大别山<<<徒步，两天一夜，帮我排个路线，别太累。住山上客栈，>>>大别山<<<的早晚温差大，记得带一件薄羽绒服 🧥。
+      ◆ Hermes                                       我先查一下天气。
+      ↳ web_search_with_a_long_name  1h ago      #1  >>>大别山<<< 多云 12–19℃
+      ◆ Hermes                                       第一天：天堂寨景区 → 哲人峰，约 9 公里，住山上客栈。 第二天：白马大峡谷慢慢走下来，约 7 公里，下午三点前能到停车场。
 
     2 (no title)  yesterday · telegram · s2
-      ◆ Hermes                       yesterday   The >>>Dabie<<< 👨‍👩‍👧 mountains are >>>大别山<<< in Chinese.
-      ● You                          2025-02-03  كيف أحضّر كبسة >>>الدجاج<<< لستة أشخاص؟
+      ◆ Hermes                       yesterday   #1  The >>>Dabie<<< 👨‍👩‍👧 mountains are >>>大别山<<< in Chinese.
+      ● You                          2025-02-03  #1  كيف أحضّر كبسة >>>الدجاج<<< لستة أشخاص؟
     "#);
 }
 
@@ -165,13 +168,25 @@ fn what_matched_is_in_a_style_of_its_own() {
     let style = delimiters.style(200);
     let found = hit("s", None, Role::User, 1.0, &format!("a {}b{} >>>c<<<", style.open, style.close));
     let rendered = |is_styled| {
-        let look = Look { with_context: false, is_styled, columns: 80 };
-        let line = list(std::slice::from_ref(&found), &delimiters, look, &now()).pop().unwrap();
+        let look = Look { with_context: false, is_styled, columns: 80, title_columns: 80 };
+        let line = list(&Page::new(std::slice::from_ref(&found), 1, 1), &delimiters, look, |_| String::new(), &now())
+            .pop()
+            .unwrap();
         let strong = |(text, style): &(Visible, Style)| {
             style.get_fg_color().is_some_and(|color| color == AnsiColor::Red.into()).then(|| text.to_string())
         };
-        (line.plain().split("1h ago  ").last().unwrap().to_owned(), line.pieces().iter().find_map(strong))
+        (line.plain().split("1h ago  #1  ").last().unwrap().to_owned(), line.pieces().iter().find_map(strong))
     };
     assert_eq!(rendered(true), ("a b >>>c<<<".into(), Some("b".into())));
     assert_eq!(rendered(false), ("a >>>b<<< >>>c<<<".into(), Some(">>>b<<<".into())));
+}
+
+#[test]
+fn the_command_for_folded_hits_is_whole_and_has_its_own_line_where_it_does_not_fit() {
+    let told = |columns| {
+        folded(27, "hermes sessions search --session s x", columns).iter().map(Line::plain).collect::<Vec<_>>()
+    };
+    assert_eq!(told(80), ["  +27 more: hermes sessions search --session s x"]);
+    assert_eq!(told(48), told(80));
+    assert_eq!(told(47), ["  +27 more:", "    hermes sessions search --session s x"]);
 }

@@ -1,10 +1,11 @@
-//! Charts of characters: how often, from left to right.
+//! Charts drawn with characters.
 
-/// From nearly nothing to all.
+/// Bars of one character, from lowest to full.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const NONE: char = '·';
 
-/// A line of marks, each as high as its count; of more counts than columns, several are added up for a mark. Also how many that are.
+/// Returns a line of characters, each as high as its count. If there are more counts than columns, each character sums
+/// several. Also returns how many.
 pub(super) fn sparkline(counts: &[u64], columns: usize) -> (String, usize) {
     let (shared, each) = shared(counts, columns);
     let sums: Vec<u64> = shared.into_iter().map(|some| some.iter().sum()).collect();
@@ -12,10 +13,10 @@ pub(super) fn sparkline(counts: &[u64], columns: usize) -> (String, usize) {
     (sums.iter().map(|sum| level(*sum, most).unwrap_or(NONE)).collect(), each)
 }
 
-/// Items that share a mark, where there are more than `most`, and how many share one.
+/// Divides items into at most `most` groups. Also returns the size of a group.
 pub(super) fn shared<T>(items: &[T], most: usize) -> (Vec<&[T]>, usize) {
     let each = items.len().div_ceil(most.max(1)).max(1);
-    // The last mark is always full of days, since it is the one that people look at.
+    // The first group may be short, never the last one: it holds the latest days, which people look at.
     let (head, rest) = items.split_at(items.len() % each);
     (std::iter::once(head).filter(|head| !head.is_empty()).chain(rest.chunks(each)).collect(), each)
 }
@@ -25,7 +26,8 @@ fn level(count: u64, most: u64) -> Option<char> {
     (count > 0 && most > 0).then(|| step(count as f64 / most as f64))
 }
 
-/// Upright bars over the hours of a day, from the top line down to the line of hours; nothing if there is no room.
+/// Returns upright bars over the hours of a day, from the top line down to the line of hours. Empty if there is no
+/// room.
 pub(super) fn hours(counts: &[u64; 24], height: usize, columns: usize) -> Vec<String> {
     let Some((cell, bar)) = [(3, 2), (2, 1), (1, 1)].into_iter().find(|(cell, _)| cell * 24 <= columns) else {
         return Vec::new();

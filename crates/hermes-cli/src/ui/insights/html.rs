@@ -1,4 +1,4 @@
-//! The report as a page that stands alone: one file, no script, nothing fetched. Whatever is stored is escaped.
+//! The report as a self-contained page: one file, no script, nothing fetched. All stored text is escaped.
 
 use super::chart::shared;
 use super::svg::{Bar, lying, upright};
@@ -6,31 +6,42 @@ use super::{PEAKS, Report, WEEKDAYS, distinction, share, value};
 use hermes_session::insights::Tally;
 use hermes_terminal::Visible;
 use hermes_terminal::figures::{dollars, number, plural, short};
+use hermes_terminal::transcript::NO_TITLE;
 use std::fmt::Write as _;
 
-/// A browser that opens the page fetches nothing and runs nothing.
+/// Content security policy: a browser that opens the page fetches nothing and runs nothing.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1c2330;--dim:#667085;--line:#e3e6ec;--paper:#fff;--bar:#3b82c4}\
 @media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--dim:#98a2b3;--line:#2c3442;--paper:#12161d;--bar:#5aa2e0}}\
 body{margin:2rem auto;max-width:60rem;padding:0 1rem;font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper)}\
 h1{margin-bottom:0}h2{margin-top:2.5rem;font-size:1.15rem}p,.dim{color:var(--dim)}\
-dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(11rem,1fr));gap:1rem}dl div{border:1px solid var(--line);border-radius:.5rem;padding:.5rem .75rem}\
+dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(9rem,1fr));gap:1rem}dl div{border:1px solid var(--line);border-radius:.5rem;padding:.5rem .75rem}\
 dt{color:var(--dim);font-size:.85rem}dd{margin:0;font-size:1.2rem;font-variant-numeric:tabular-nums}\
 table{width:100%;border-collapse:collapse}th,td{padding:.3rem .6rem;border-bottom:1px solid var(--line);text-align:left;overflow-wrap:anywhere}\
-th{color:var(--dim);font-weight:500}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\
-svg rect{fill:var(--bar)}svg text{fill:var(--dim);font-size:11px;text-anchor:middle}\
-.chart{width:100%;height:auto}.bar{width:100%;min-width:5rem;height:.7rem}";
-/// So many labels fit under a chart.
-const LABELS: usize = 12;
-/// More days than this share a bar.
+td:first-child{min-width:8rem}th{color:var(--dim);font-weight:500}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.day{white-space:nowrap}\
+rect{fill:var(--bar)}.bar{display:block;width:100%;min-width:5rem;height:.7rem}\
+.plot{display:grid;grid-template-columns:auto 1fr;column-gap:.5rem;color:var(--dim);font-size:.75rem;line-height:1;font-variant-numeric:tabular-nums}\
+.chart{width:100%;height:8rem}.grid{stroke:var(--line);fill:none;vector-effect:non-scaling-stroke}\
+.y{display:flex;flex-direction:column;justify-content:space-between;margin:-.5em 0;text-align:right}\
+.x{grid-column:2;position:relative;height:1em;margin-top:.7em}.x span{position:absolute;transform:translateX(-50%);white-space:nowrap}";
+/// The style of small screens: each row of a table is a block with its name above, and every second label of a chart
+/// is left out.
+const SMALL: &str = "@media(max-width:48rem){.x .odd,.heads{display:none}table,tbody{display:block}\
+tr{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));column-gap:1.5rem;padding:.6rem 0;border-bottom:1px solid var(--line)}td{padding:.1rem 0;border:0}\
+td:first-child,td:last-child,.wide{grid-column:1/-1}td:first-child{font-weight:600}\
+td[data-name]{display:flex;justify-content:space-between;gap:.5rem;text-align:right;font-size:.9rem}td[data-name]::before{content:attr(data-name);color:var(--dim)}\
+.n:not([data-name]){text-align:left}}";
+/// Maximum number of labels under a chart.
+const LABELS: usize = 10;
+/// Maximum number of bars. More days share a bar.
 const MAX_BARS: usize = 366;
 
-/// The whole page.
+/// Returns the whole page.
 pub(crate) fn page(report: &Report<'_>) -> String {
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Hermes insights</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Hermes insights</title>\n<style>{STYLE}{SMALL}</style>\n</head>\n<body>\n\
          <h1>Hermes insights</h1>\n<p>{}, as of {}</p>\n",
         escape(&report.span()),
         escape(&report.now.day_and_minute(report.now.at))
@@ -50,7 +61,8 @@ pub(crate) fn page(report: &Report<'_>) -> String {
     out
 }
 
-/// A text that is only text in HTML, in an element and in an attribute; what can't be seen, and what turns text around, is shown.
+/// Escapes a text for HTML elements and attributes. Characters that are invisible or change the direction of text are
+/// shown.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in Visible::line(text).as_str().chars() {
@@ -68,29 +80,29 @@ pub(super) fn escape(text: &str) -> String {
 
 fn overview(report: &Report<'_>) -> String {
     let mut out = format!("<p class=\"dim\">{}</p>\n<dl>\n", escape(&report.period()));
-    for (name, value) in report.overview().into_iter().flatten() {
-        let name = if name.is_empty() { "per conversation" } else { name.trim() };
-        _ = writeln!(out, "<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(&value));
+    for fact in report.overview().into_iter().flatten() {
+        _ = writeln!(out, "<div><dt>{}</dt><dd>{}</dd></div>", escape(fact.whole_name), escape(&fact.value));
     }
     out + "</dl>\n"
 }
 
-/// A table: a name, numbers, and a bar for each row.
+/// Returns a table with a name, numbers and a bar in each row.
 fn table(title: &str, heads: &[&str], rows: &[(Vec<String>, f64)]) -> String {
     if rows.is_empty() {
         return String::new();
     }
     let most = rows.iter().map(|(_, amount)| *amount).fold(0.0, f64::max);
     let class = |index: usize| if index == 0 { "" } else { " class=\"n\"" };
-    let mut out = format!("<h2>{}</h2>\n<table>\n<tr>", escape(title));
+    let mut out = format!("<h2>{}</h2>\n<table>\n<tr class=\"heads\">", escape(title));
     for (index, head) in heads.iter().enumerate() {
         _ = write!(out, "<th{}>{}</th>", class(index), escape(head));
     }
     out.push_str("<th></th></tr>\n");
     for (cells, amount) in rows {
         out.push_str("<tr>");
-        for (index, cell) in cells.iter().enumerate() {
-            _ = write!(out, "<td{}>{}</td>", class(index), escape(cell));
+        for (index, (cell, head)) in cells.iter().zip(heads).enumerate() {
+            let name = if index == 0 { String::new() } else { format!(" data-name=\"{}\"", escape(head)) };
+            _ = write!(out, "<td{}{name}>{}</td>", class(index), escape(cell));
         }
         let part = if most > 0.0 { amount / most } else { 0.0 };
         _ = writeln!(out, "<td>{}</td></tr>", lying(part));
@@ -194,15 +206,15 @@ fn notable(report: &Report<'_>) -> String {
     if report.told.notable.is_empty() {
         return String::new();
     }
-    let mut out = "<h2>Notable conversations</h2>\n<table>\n<tr><th></th><th class=\"n\"></th><th>Day</th><th>Title</th><th>ID</th></tr>\n".to_owned();
+    let mut out = "<h2>Notable conversations</h2>\n<table>\n<tr class=\"heads\"><th></th><th class=\"n\"></th><th>Day</th><th>Title</th><th>ID</th></tr>\n".to_owned();
     for notable in &report.told.notable {
         _ = writeln!(
             out,
-            "<tr><td>{}</td><td class=\"n\">{}</td><td>{}</td><td>{}</td><td><code>{}</code></td></tr>",
+            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"day\">{}</td><td class=\"wide\">{}</td><td><code>{}</code></td></tr>",
             escape(distinction(notable)),
             escape(&value(notable)),
             escape(&report.now.date(notable.started_at)),
-            escape(notable.title.as_deref().unwrap_or("—")),
+            escape(notable.title.as_deref().unwrap_or(NO_TITLE)),
             escape(notable.id.as_str())
         );
     }
@@ -234,7 +246,7 @@ mod tests {
         for bad in ["<script", "<img", "</title></style>", "onerror=x>", "\u{202e}", "\u{1b}", "alert('"] {
             assert!(!page.contains(bad), "{bad:?} in\n{page}");
         }
-        // The source asked for, a model, a platform, a tool, a skill; of each conversation that stands out the title and the id.
+        // The source asked for, a model, a platform, a tool and a skill; title and id of each notable conversation.
         assert_eq!(page.matches("&lt;script&gt;").count(), 5 + 2 * told.notable.len(), "{page}");
         assert_eq!(page.matches("</style>").count(), 1);
     }
@@ -243,7 +255,7 @@ mod tests {
     fn a_page_stands_alone() {
         let (told, now) = (told(), now());
         let page = page(&Report::new(30, None, &told, &now));
-        // No address at all, and nothing that would fetch one.
+        // The page contains no address, and nothing that would fetch one.
         for bad in ["http:", "https:", "src=", "href=", "url(", "@import", "<script", "<link"] {
             assert!(!page.contains(bad), "{bad}");
         }
@@ -253,18 +265,51 @@ mod tests {
             assert!(page.contains(&format!("aria-label=\"{name}\"")), "{name}");
         }
         assert!(page.contains("<title>Wed: 2 conversations</title>"), "{page}");
-        assert!(page.contains("<td>terminal</td><td class=\"n\">3</td><td class=\"n\">75.0%</td>"), "{page}");
+        assert!(page.contains("<td>terminal</td><td class=\"n\" data-name=\"Uses\">3</td>"), "{page}");
         assert!(page.contains("<dt>cost</dt><dd>$0.50</dd>"), "{page}");
         assert!(
             page.contains("peak hours 09:00 (2), 07:00 (1)") && page.contains("1 skill, 1 load, 0 edits"),
             "{page}"
         );
         // Every element that is opened is closed.
-        for element in ["table", "tr", "td", "th", "svg", "rect", "dl", "div", "h2", "p", "code", "body", "head"] {
+        for element in
+            ["table", "tr", "td", "th", "span", "svg", "rect", "dl", "div", "h2", "p", "code", "body", "head"]
+        {
             let open = page.matches(&format!("<{element} ")).count() + page.matches(&format!("<{element}>")).count();
             let itself = if element == "rect" { page.matches("height=\"10\"/>").count() } else { 0 };
             assert_eq!(open, page.matches(&format!("</{element}>")).count() + itself, "{element}");
         }
+    }
+
+    #[test]
+    fn a_card_says_what_it_counts() {
+        let (told, now) = (told(), now());
+        let page = page(&Report::new(30, None, &told, &now));
+        for card in [
+            "messages from you</dt><dd>8",
+            "time per conversation</dt><dd>25m",
+            "messages per conversation</dt><dd>6.0",
+        ] {
+            assert!(page.contains(&format!("<dt>{card}</dd>")), "{card} in {page}");
+        }
+        let mut names: Vec<&str> = page.split("<dt>").skip(1).filter_map(|rest| rest.split("</dt>").next()).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!((names.len(), page.matches("<dd>").count()), (all, all));
+    }
+
+    #[test]
+    fn on_a_small_screen_a_cell_has_the_name_of_its_column() {
+        let (told, now) = (told(), now());
+        let page = page(&Report::new(30, None, &told, &now));
+        assert!(page.contains("@media(max-width:48rem)") && page.contains("content:attr(data-name)"));
+        let cells =
+            ["<td class=\"n\" data-name=\"Tool calls\">6</td>", "<td class=\"n\" data-name=\"Share\">75.0%</td>"];
+        cells.iter().for_each(|cell| assert!(page.contains(cell), "{cell} in {page}"));
+        // A number without a name is only in the table of notable conversations, where the name is above it.
+        let (tables, _) = page.split_once("<h2>Notable").unwrap();
+        assert!(!tables.contains("<td class=\"n\">"), "{tables}");
     }
 
     #[test]

@@ -1,56 +1,93 @@
-//! Charts as pieces of SVG, to stand in a page. Every text in them is escaped.
+//! Charts of a page: bars as SVG, and labels as text beside it that keeps its size when the chart is stretched. All
+//! text in them is escaped.
 
 use super::html::escape;
+use hermes_terminal::figures::number;
 use std::fmt::Write as _;
 
-/// Room for the labels under the bars.
-const LABELS: f64 = 18.0;
-/// The room that a character of a label takes, at most.
-const CHARACTER: f64 = 7.0;
+/// The size of a chart in its own units. It is stretched to the size that the page has for it.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 120.0;
+/// Maximum number of steps on the axis of values.
+const MAX_STEPS: u64 = 4;
+/// Number of labels from which a small screen leaves out every second one.
+const MANY_LABELS: usize = 8;
+/// Half of the maximum width of a character of a label, in `em`.
+const HALF_CHARACTER: f64 = 0.3;
 
 /// A bar of an upright chart.
 pub(super) struct Bar {
-    /// What stands under it; nothing if there is no room for all.
+    /// The label under the bar; `None` if there is no room for all labels.
     pub(super) label: Option<String>,
-    /// What is told of it by pointing at it.
+    /// The tooltip.
     pub(super) title: String,
     pub(super) count: u64,
 }
 
-/// Upright bars; `name` tells what they are to who does not see them.
+/// Returns upright bars with axes; `name` is their label for screen readers.
 pub(super) fn upright(name: &str, bars: &[Bar]) -> String {
-    let most = bars.iter().map(|bar| bar.count).max().unwrap_or(0).max(1) as f64;
+    let (value, steps) = scale(bars.iter().map(|bar| bar.count).max().unwrap_or(0));
+    let top = value as f64 * steps as f64;
     let step = WIDTH / bars.len().max(1) as f64;
     let gap = if step > 6.0 { 2.0 } else { 0.0 };
-    let mut out = format!(
-        "<svg class=\"chart\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {WIDTH} {}\">",
-        escape(name),
-        HEIGHT + LABELS
+    let mut out = "<div class=\"plot\"><div class=\"y\">".to_owned();
+    for line in (0..=steps).rev() {
+        _ = write!(out, "<span>{}</span>", number(value.saturating_mul(line)));
+    }
+    _ = write!(
+        out,
+        "</div><svg class=\"chart\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\"><path class=\"grid\" d=\"",
+        escape(name)
     );
+    for line in 0..=steps {
+        _ = write!(out, "M0 {:.2}H{WIDTH}", HEIGHT * line as f64 / steps as f64);
+    }
+    out.push_str("\"/>");
     for (index, bar) in bars.iter().enumerate() {
-        let left = index as f64 * step;
-        // What there is at all is seen.
-        let height = if bar.count == 0 { 0.0 } else { (bar.count as f64 / most * HEIGHT).max(2.0) };
+        // A count above 0 is always visible.
+        let height = if bar.count == 0 { 0.0 } else { (bar.count as f64 / top * HEIGHT).max(2.0) };
         _ = write!(
             out,
-            "<rect x=\"{left:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{height:.2}\"><title>{}</title></rect>",
+            "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{height:.2}\"><title>{}</title></rect>",
+            index as f64 * step,
             HEIGHT - height,
             (step - gap).max(0.5),
             escape(&bar.title)
         );
-        if let Some(label) = &bar.label {
-            let half = label.chars().count() as f64 * CHARACTER / 2.0;
-            let middle = (left + step / 2.0).clamp(half, WIDTH - half);
-            _ = write!(out, "<text x=\"{middle:.2}\" y=\"{}\">{}</text>", HEIGHT + LABELS - 4.0, escape(label));
-        }
     }
-    out.push_str("</svg>");
+    out.push_str("</svg><div class=\"x\">");
+    let labels: Vec<(usize, &str)> =
+        bars.iter().enumerate().filter_map(|(index, bar)| Some((index, bar.label.as_deref()?))).collect();
+    for (place, (index, label)) in labels.iter().enumerate() {
+        let class = if labels.len() >= MANY_LABELS && place % 2 == 1 { " class=\"odd\"" } else { "" };
+        let middle = (*index as f64 + 0.5) / bars.len() as f64 * 100.0;
+        // A label at an edge stays within the chart.
+        let (edge, label) = (label.chars().count() as f64 * HALF_CHARACTER, escape(label));
+        _ = write!(
+            out,
+            "<span{class} style=\"left:clamp({edge:.1}em,{middle:.2}%,calc(100% - {edge:.1}em))\">{label}</span>"
+        );
+    }
+    out.push_str("</div></div>");
     out
 }
 
-/// A bar that lies in a row of a table, as long as its part of the longest.
+/// Returns a round step for an axis up to at least `most`, and the number of steps.
+fn scale(most: u64) -> (u64, u64) {
+    let mut unit = 1_u64;
+    loop {
+        for factor in [1, 2, 5] {
+            let step = unit.saturating_mul(factor);
+            let steps = most.div_ceil(step).max(1);
+            if steps <= MAX_STEPS {
+                return (step, steps);
+            }
+        }
+        unit = unit.saturating_mul(10);
+    }
+}
+
+/// Returns a horizontal bar for a row of a table. `part` is its length relative to the longest.
 pub(super) fn lying(part: f64) -> String {
     let length = if part > 0.0 { (part.min(1.0) * 100.0).max(1.0) } else { 0.0 };
     format!(
@@ -71,7 +108,28 @@ mod tests {
         assert!(chart.contains("height=\"30.00\"><title>&lt;/svg&gt;: 1<"), "{chart}");
         assert!(chart.contains("height=\"0.00\"><title>C: 0<"), "{chart}");
         assert_eq!(chart.matches("</svg>").count(), 1);
-        assert!(upright("none", &[]).ends_with("</svg>"));
+        assert!(upright("none", &[]).ends_with("</div></div>"));
+    }
+
+    #[test]
+    fn the_axis_has_round_values() {
+        for (most, expect) in [
+            (0, (1, 1)),
+            (1, (1, 1)),
+            (4, (1, 4)),
+            (5, (2, 3)),
+            (9, (5, 2)),
+            (44, (20, 3)),
+            (200, (50, 4)),
+            (1_001, (500, 3)),
+            (u64::MAX, (5_000_000_000_000_000_000, 4)),
+        ] {
+            assert_eq!(scale(most), expect, "{most}");
+        }
+        let chart = upright("x", &[Bar { label: None, title: String::new(), count: 1_001 }]);
+        assert!(chart.contains("<span>1,500</span><span>1,000</span><span>500</span><span>0</span>"), "{chart}");
+        // The bar is as high as the axis says.
+        assert!(chart.contains("M0 0.00H720M0 40.00H720") && chart.contains("height=\"80.08\""), "{chart}");
     }
 
     #[test]
@@ -80,7 +138,18 @@ mod tests {
             .map(|day| Bar { label: (day % 365 == 0).then(|| "07-05".to_owned()), title: String::new(), count: 1 })
             .collect();
         let chart = upright("By day", &bars);
-        assert!(chart.contains("<text x=\"17.50\"") && chart.contains("<text x=\"702.50\""), "{chart}");
+        for place in ["0.14%", "99.86%"] {
+            let label = format!("<span style=\"left:clamp(1.5em,{place},calc(100% - 1.5em))\">07-05</span>");
+            assert!(chart.contains(&label), "{chart}");
+        }
+    }
+
+    #[test]
+    fn a_small_screen_leaves_out_every_second_of_many_labels() {
+        let bar = |number: usize| Bar { label: Some(number.to_string()), title: String::new(), count: 1 };
+        let odd =
+            |count: usize| upright("x", &(0..count).map(bar).collect::<Vec<_>>()).matches("class=\"odd\"").count();
+        assert_eq!((odd(7), odd(24)), (0, 12));
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! The report on a terminal: facts, tables with bars, and charts, in the columns that there are.
+//! The report on a terminal: facts, tables with bars, and charts, fitted to its width.
 
-use super::{PEAKS, Report, WEEKDAYS, chart, distinction, share, value};
+use super::{Fact, PEAKS, Report, WEEKDAYS, chart, distinction, share, value};
+use crate::program;
 use anstyle::{AnsiColor, Style};
 use hermes_session::insights::Tally;
 use hermes_terminal::bars::{MAX_BAR, bar, barred, named, table};
@@ -8,23 +9,23 @@ use hermes_terminal::figures::{dollars, number, plural, short};
 use hermes_terminal::layout::{cut, width, wrap};
 use hermes_terminal::{Line, Visible};
 
-/// How many of a kind are shown to a person.
+/// Maximum number of rows in each table.
 const MAX_MODELS: usize = 15;
 const MAX_TOOLS: usize = 15;
 const MAX_SKILLS: usize = 10;
-/// The span that is proposed where a shorter one has nothing.
+/// The span, in days, suggested if a shorter one has no sessions.
 const YEAR: u32 = 365;
-/// How high the bars of hours are.
+/// Height of the chart of hours, in lines.
 const HEIGHT: usize = 4;
-/// From this width on, facts stand in two columns.
+/// Minimum width for facts in two columns, in columns of the terminal.
 const TWO_COLUMNS: usize = 64;
 const NAME: usize = 18;
 
-/// The lines of a report, in at most `columns`.
+/// Returns the lines of a report, in at most `columns`.
 pub(crate) fn lines(report: &Report<'_>, columns: usize) -> Vec<Line> {
     if report.is_empty() {
-        let longer =
-            (report.days < YEAR).then(|| format!("A longer span may have some: `hermes insights --days {YEAR}`."));
+        let longer = (report.days < YEAR)
+            .then(|| format!("A longer span may have some: `{} insights --days {YEAR}`.", program::name()));
         let texts = [report.nothing()].into_iter().chain(longer);
         return texts.flat_map(|text| wrapped(text, columns, Style::new())).collect();
     }
@@ -51,7 +52,10 @@ fn wrapped(text: impl Into<Visible>, columns: usize, style: Style) -> Vec<Line> 
 }
 
 fn overview(report: &Report<'_>, columns: usize) -> Vec<Line> {
-    let [talk, cost] = report.overview();
+    let shown = |facts: Vec<Fact>| -> Vec<_> {
+        facts.into_iter().map(|fact| (fact.name, format!("{}{}", fact.value, fact.unit))).collect()
+    };
+    let [talk, cost] = report.overview().map(shown);
     if columns < TWO_COLUMNS {
         return talk.into_iter().chain(cost).map(|fact| self::fact(fact, columns)).collect();
     }
@@ -191,7 +195,7 @@ fn activity(report: &Report<'_>, columns: usize) -> Vec<Line> {
     lines
 }
 
-/// Whole ids, since they are there to be used; titles give way.
+/// Returns the notable conversations. Titles are cut, ids never, because they are there to be used.
 fn notable(report: &Report<'_>, columns: usize) -> Vec<Line> {
     let rows = &report.told.notable;
     if rows.is_empty() {
@@ -318,7 +322,7 @@ mod tests {
         for columns in [24, 40, 63, 64, 80, 200] {
             let report = Report::new(365, Some("a platform with a long name"), &told, &now);
             for line in shown(&report, columns).lines() {
-                // An id is never cut, and numbers are not either.
+                // Ids and numbers are never cut.
                 let is_whole = columns == 24;
                 assert!(is_whole || width(&line.into()) <= columns, "{columns}: {line}");
                 assert_eq!(line.trim_end(), line);

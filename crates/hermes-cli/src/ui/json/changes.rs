@@ -1,6 +1,6 @@
 //! Documents of commands that change something.
 
-use crate::ui::changes::{Imported, PruneRow, Written};
+use crate::ui::changes::{Imported, MaskedSecrets, PruneRow, Written};
 use hermes_app::trash::{DeletePreview, DeleteReport};
 use hermes_session::retention::Pruned;
 use hermes_session::{SessionId, Timestamp, Title};
@@ -14,6 +14,7 @@ pub(crate) fn renamed(id: &SessionId, title: &Title) -> String {
 /// Returns what was deleted of a conversation or a delegate.
 pub(crate) fn deleted(preview: &DeletePreview, report: &DeleteReport) -> String {
     document(&wire::Deleted {
+        dry_run: false,
         id: preview.id.as_str(),
         sent_from: preview.sent_from.as_ref().map(SessionId::as_str),
         sessions: report.deleted.sessions,
@@ -23,12 +24,26 @@ pub(crate) fn deleted(preview: &DeletePreview, report: &DeleteReport) -> String 
     })
 }
 
+/// Returns what would be deleted of a conversation or a delegate.
+pub(crate) fn to_delete(preview: &DeletePreview, until: Option<Timestamp>) -> String {
+    document(&wire::Deleted {
+        dry_run: true,
+        id: preview.id.as_str(),
+        sent_from: preview.sent_from.as_ref().map(SessionId::as_str),
+        sessions: preview.members.len() as u64,
+        messages: preview.states.total(),
+        files: preview.files,
+        until: until.map(Timestamp::seconds),
+    })
+}
+
 /// Returns what pruning would delete.
 pub(crate) fn prune_plan(rows: &[PruneRow], pinned: u64) -> String {
     let conversations = rows.iter().map(|row| wire::PruneCandidate {
         id: row.id.as_str(),
         conversation: row.candidate.conversation.as_str(),
         title: row.title.as_deref(),
+        preview: &row.preview,
         source: &row.source,
         sessions: row.candidate.members.iter().map(SessionId::as_str).collect(),
         message_count: row.candidate.messages,
@@ -58,7 +73,12 @@ pub(crate) fn exported(written: &Written) -> String {
         sessions: written.sessions,
         messages: written.messages,
         bytes: written.bytes,
+        masked: written.masked.iter().flatten().map(masked).collect(),
     })
+}
+
+fn masked(one: &MaskedSecrets) -> wire::Masked {
+    wire::Masked { session_id: one.session.as_str().to_owned(), kind: one.kind, count: one.count }
 }
 
 /// Returns what was imported.

@@ -8,7 +8,7 @@ use std::path::Path;
 pub(crate) fn detached(path: &Path, detached: Option<&Detached>) -> String {
     let nothing = Detached::default();
     let found = detached.unwrap_or(&nothing);
-    let not_kept = found.holdings.not_kept.iter();
+    let rows = found.holdings.rows.iter();
     document(&wire::Detached {
         store: path.display().to_string(),
         was_ours: detached.is_some(),
@@ -16,7 +16,8 @@ pub(crate) fn detached(path: &Path, detached: Option<&Detached>) -> String {
         trashed: found.holdings.trashed,
         pins: found.holdings.pins,
         tags: found.holdings.tags,
-        not_kept: not_kept.map(|(table, rows)| wire::LostRows { table, rows: *rows }).collect(),
+        archived: found.holdings.archived,
+        rows: rows.map(|(table, rows)| wire::TableRows { table, rows: *rows }).collect(),
         kept: found.kept.as_ref().map(|kept| kept.display().to_string()),
         relations: found.relations,
         relations_left: found.relations_left.iter().map(AsRef::as_ref).collect(),

@@ -15,9 +15,9 @@ pub(crate) fn diagnosis(diagnosis: &Diagnosis) -> String {
         },
         what: &item.what,
         remedy: item.remedy.as_deref(),
-        fixable: item.mend.is_some(),
+        fixable: item.fix.is_some(),
     });
-    let mended = diagnosis.mended.iter().map(|(what, failed)| wire::Mended { what, failed: failed.as_deref() });
+    let mended = diagnosis.fixed.iter().map(|(what, failed)| wire::Mended { what, failed: failed.as_deref() });
     document(&wire::Diagnosis {
         problems: diagnosis.count(Degree::Problem),
         warnings: diagnosis.count(Degree::Warning),

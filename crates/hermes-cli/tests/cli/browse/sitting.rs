@@ -1,4 +1,4 @@
-//! Somebody at a terminal, and what they see.
+//! A simulated user at a terminal, and the screen that the user sees.
 
 use crate::Run;
 use crate::terminal::a_terminal_of;
@@ -11,12 +11,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use unicode_width::UnicodeWidthStr as _;
 
-/// How long anything may take before a test fails instead of waiting for ever.
+/// Time limit of every step, so that a test fails instead of waiting forever.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// What gives the terminal back.
+/// The sequence that leaves the alternate screen.
 pub(super) const LEFT: &str = "\u{1b}[?1049l";
 
-/// Somebody at a terminal.
+/// A user at a terminal.
 pub(super) struct Sitting {
     pub(super) child: Child,
     master: std::fs::File,
@@ -25,12 +25,13 @@ pub(super) struct Sitting {
     pub(super) screen: Screen,
 }
 
-/// As much of a terminal as is needed to see what a person sees: a wide character is one, with a blank behind it.
+/// A minimal terminal emulator. A wide character takes its own cell and a blank behind it. As in tmux, the two letters
+/// of a flag take a cell each.
 pub(super) struct Screen {
     cells: BTreeMap<(usize, usize), char>,
     /// Line and column, from 1.
     at: (usize, usize),
-    /// What comes belongs to the character before.
+    /// Whether the next character joins the previous one.
     is_joining: bool,
     rest: String,
 }
@@ -57,8 +58,13 @@ impl Screen {
             if let Some(place) = sequence[2..end].split_once(';').filter(|_| sequence[end..].starts_with('H')) {
                 self.at = (place.0.parse().unwrap(), place.1.parse().unwrap());
             }
-            if &sequence[2..=end] == "2J" {
-                self.cells.clear();
+            match &sequence[2..=end] {
+                "2J" => self.cells.clear(),
+                "K" => {
+                    let (line, column) = self.at;
+                    self.cells.retain(|(row, x), _| *row != line || *x < column);
+                }
+                _ => {}
             }
             (0..end).for_each(|_| _ = characters.next());
         }
@@ -72,6 +78,7 @@ impl Screen {
             0 => {}
             _ if is_joined => {}
             width => {
+                (0..width).for_each(|column| _ = self.cells.remove(&(self.at.0, self.at.1 + column)));
                 self.cells.insert(self.at, character);
                 self.at.1 += width;
             }
@@ -91,18 +98,18 @@ impl Screen {
 }
 
 impl Sitting {
-    /// Starts browsing at a terminal of 24 lines.
+    /// Starts the command at a terminal of 24 lines.
     pub(super) fn down(run: Run<'_>, columns: u16) -> Self {
         Self::down_at(run, (columns, 24))
     }
 
-    /// The same, at a terminal of so many columns and lines.
+    /// Starts the command at a terminal of this size, in columns and lines.
     pub(super) fn down_at(mut run: Run<'_>, (columns, lines): (u16, u16)) -> Self {
         let (master, terminal) = a_terminal_of(columns, lines);
         let other = || terminal.try_clone().unwrap();
         let command = run.command.stdin(other()).stdout(other()).stderr(other());
         let child = command.spawn().unwrap();
-        // The command keeps the terminal open as long as it lives.
+        // The command itself keeps the terminal open.
         drop((run, terminal));
         let master = std::fs::File::from(master);
         let (sender, sent) = channel();
@@ -118,29 +125,40 @@ impl Sitting {
         Self { child, master, sent, raw: Vec::new(), screen: Screen::new() }
     }
 
-    /// Waits until this is on the screen.
+    /// Waits until `text` is on the screen.
     #[track_caller]
     pub(super) fn see(&mut self, text: &str) -> &mut Self {
+        self.see_until(&format!("{text:?}"), |screen| screen.contains(text))
+    }
+
+    #[track_caller]
+    fn see_until(&mut self, what: &str, is_seen: impl Fn(&str) -> bool) -> &mut Self {
         let end = Instant::now() + PATIENCE;
-        while !self.screen.text().contains(text) {
+        while !is_seen(&self.screen.text()) {
             match self.sent.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(bytes) => {
                     self.screen.take(&bytes);
                     self.raw.extend(bytes);
                 }
-                Err(error) => panic!("{text:?} did not come ({error}):\n{}", self.screen.text()),
+                Err(error) => panic!("{what} did not come ({error}):\n{}", self.screen.text()),
             }
         }
         self
     }
 
-    /// Gives the window another size, as dragging its corner does.
+    /// Resizes the window, as dragging its corner does.
     pub(super) fn resize(&mut self, (columns, lines): (u16, u16)) -> &mut Self {
         let size = Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&self.master, size).unwrap();
-        // It is no terminal of its own session's, so that nobody else tells it.
+        // It is not the controlling terminal of the process, so the kernel does not send the signal.
         kill_process(Pid::from_child(&self.child), Signal::WINCH).unwrap();
         self
+    }
+
+    /// Waits until `text` is no longer on the screen.
+    #[track_caller]
+    pub(super) fn see_no(&mut self, text: &str) -> &mut Self {
+        self.see_until(&format!("no {text:?}"), |screen| !screen.contains(text))
     }
 
     pub(super) fn press(&mut self, keys: &str) -> &mut Self {
@@ -148,7 +166,7 @@ impl Sitting {
         self
     }
 
-    /// Everything that was sent, and the exit code.
+    /// Returns all output and the exit code.
     #[track_caller]
     pub(super) fn end(mut self) -> (String, i32) {
         while let Ok(bytes) = self.sent.recv_timeout(PATIENCE) {
@@ -160,7 +178,7 @@ impl Sitting {
 }
 
 impl Drop for Sitting {
-    /// A test that fails leaves nobody sitting.
+    /// Kills the process, so that a failed test leaves none behind.
     fn drop(&mut self) {
         _ = self.child.kill();
         _ = self.child.wait();

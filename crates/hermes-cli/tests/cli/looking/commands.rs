@@ -1,14 +1,15 @@
-//! Every command: how it is called to look, and how to write. DB, IN and OUT stand for the file, an export and a new file elsewhere.
+//! All commands, with calls that only read and calls that write. DB, IN and OUT stand for the file, an export and a new
+//! file elsewhere.
 
 /// A command.
 pub(super) struct Row {
-    /// Its words.
+    /// The words of the command.
     pub(super) words: &'static [&'static str],
     /// Calls that change nothing.
     pub(super) looks: &'static [&'static [&'static str]],
-    /// Calls that write to the store, or may write to it once they run.
+    /// Calls that write to the store, or may write to it while they run.
     pub(super) writes: &'static [&'static [&'static str]],
-    /// Those of them that work on any store that has conversations, and adopt a file.
+    /// Those of the writing calls that work on any store with conversations, and adopt a file.
     pub(super) adopts: &'static [&'static [&'static str]],
 }
 
@@ -23,7 +24,13 @@ const fn adopts(words: &'static [&'static str], adopts: &'static [&'static [&'st
 pub(super) const COMMANDS: &[Row] = &[
     looks(
         &["__complete"],
-        &[&["__complete", "--", "sessions", "show", ""], &["__complete", "--", "sessions", "list", "--tag", ""]],
+        &[
+            &["__complete", "--", "sessions", "show", ""],
+            &["__complete", "--", "sessions", "list", "--tag", ""],
+            &["__complete", "--", "sessions", "list", "--source", ""],
+            &["__complete", "--", "sessions", "list", "--model", ""],
+            &["__complete", "--", "sessions", "restore", ""],
+        ],
     ),
     looks(&["completions"], &[&["completions", "bash"]]),
     looks(&["config", "show"], &[&["config", "show"]]),
@@ -60,7 +67,14 @@ pub(super) const COMMANDS: &[Row] = &[
         writes: &[&["sessions", "tag", "one", "--add", "work"]],
         adopts: &[&["sessions", "tag", "one", "--add", "work"]],
     },
-    adopts(&["sessions", "delete"], &[&["sessions", "delete", "one", "--yes"]]),
+    adopts(&["sessions", "archive"], &[&["sessions", "archive", "one"]]),
+    Row { words: &["sessions", "unarchive"], looks: &[], writes: &[&["sessions", "unarchive", "one"]], adopts: &[] },
+    Row {
+        words: &["sessions", "delete"],
+        looks: &[&["sessions", "delete", "one", "--dry-run"], &["sessions", "delete", "one", "--dry-run", "--json"]],
+        writes: &[&["sessions", "delete", "one", "--yes"]],
+        adopts: &[&["sessions", "delete", "one", "--yes"]],
+    },
     Row { words: &["sessions", "restore"], looks: &[], writes: &[&["sessions", "restore", "one"]], adopts: &[] },
     looks(&["sessions", "trash", "list"], &[&["sessions", "trash", "list"]]),
     Row {

@@ -1,4 +1,4 @@
-//! Files of real agents in every state in which a command may find one, and what is seen of them from outside.
+//! Files of real agents in every state in which a command may find one, and their properties seen from outside.
 
 use super::Program;
 use hermes_conformance::agent::{Absent, Agent, release};
@@ -9,22 +9,22 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use tempfile::TempDir;
 
-/// How many messages a session has: enough for several pages.
+/// Number of messages per session: enough for several pages.
 const MESSAGES: usize = 60;
 /// The conversations of every file, and those of another one.
 const OURS: [&str; 2] = ["one", "two"];
 const THEIRS: [&str; 2] = ["three", "four"];
-/// Where the page size stands in the head of a file.
+/// Offset of the page size in the header of a file.
 const PAGE_SIZE: usize = 16;
 
-/// What state a file is in.
+/// State of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// Its agent closed it.
+    /// The agent closed the file.
     Closed,
-    /// Its agent was killed after commits that are in the WAL only.
+    /// The agent was killed after commits that are only in the WAL.
     Killed,
-    /// Its agent has it open.
+    /// The agent has the file open.
     Live,
     /// A page of `messages` is overwritten.
     Damaged,
@@ -51,7 +51,7 @@ impl State {
 pub(super) struct Peer(PathBuf);
 
 impl Peer {
-    /// Returns `None` if the person asked to go without.
+    /// Returns a release of the agent, or `None` if tests with the agent were declined.
     pub(super) fn of(version: &str) -> Option<Self> {
         match release(version) {
             Ok(folder) => Some(Self(folder)),
@@ -63,7 +63,7 @@ impl Peer {
         }
     }
 
-    /// Starts the agent on a new file in `home` and has it store conversations.
+    /// Starts the agent on a new file in `home`, and stores conversations with it.
     fn talk(&self, home: &Path, sessions: [&str; 2]) -> Agent {
         std::fs::create_dir(home).unwrap();
         let mut agent = Agent::open(&self.0, home);
@@ -81,15 +81,15 @@ impl Peer {
     }
 }
 
-/// One file in every state.
+/// A file in every state.
 pub(super) struct Files {
     folder: PathBuf,
-    /// Has the live file open.
+    /// The agent that has the live file open.
     _agent: Agent,
 }
 
 impl Files {
-    /// Makes them in a folder.
+    /// Creates the files in a folder.
     pub(super) fn make(peer: &Peer, program: &Program, folder: &Path) -> Self {
         let files = |state: State| folder.join(format!("{state:?}"));
         let mut closing = peer.talk(&files(State::Closed), OURS);
@@ -121,7 +121,7 @@ impl Files {
         Self { folder: folder.to_owned(), _agent: agent }
     }
 
-    /// Returns a place with the file in a state. The live one is shared: a copy of it would have no agent.
+    /// Returns a place with the file in `state`. The live file is shared: a copy would have no agent.
     pub(super) fn copy(&self, state: State) -> Place {
         let (made, shared) = (self.folder.join(format!("{state:?}")), self.folder.clone());
         let folder = open_folder();
@@ -140,7 +140,7 @@ impl Files {
     }
 }
 
-/// Copies the file and what SQLite keeps beside it.
+/// Copies the file and the files that SQLite keeps beside it.
 fn copy_files(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     for name in ["state.db", "state.db-wal", "state.db-shm"] {
@@ -150,7 +150,7 @@ fn copy_files(from: &Path, to: &Path) {
     }
 }
 
-/// Overwrites the first leaf of the table of messages.
+/// Overwrites the first leaf of the table `messages`.
 fn damage(file: &Path) {
     let root: u32 = {
         #[expect(clippy::disallowed_methods, reason = "the file is looked at past the store")]
@@ -173,7 +173,7 @@ fn damage(file: &Path) {
     }
 }
 
-/// A folder that every account can reach.
+/// Returns a folder that every account can reach.
 pub(super) fn open_folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
@@ -181,25 +181,25 @@ pub(super) fn open_folder() -> TempDir {
 }
 
 pub(super) fn is_root() -> bool {
-    // A folder of our own tells who we are.
+    // The owner of a new folder is the current user.
     tempfile::tempdir().and_then(|folder| folder.path().metadata()).is_ok_and(|facts| facts.uid() == 0)
 }
 
-/// What is seen of a file: its content, its mode and when it was written last.
+/// Files of a folder: content, mode and time of the last write.
 type Seen = BTreeMap<String, (Vec<u8>, u32, SystemTime)>;
 
 /// A home folder with a file in it.
 pub(super) struct Place {
     home: PathBuf,
-    /// Where commands put new files.
+    /// Folder for new files that commands create.
     folder: TempDir,
-    /// What all places share.
+    /// Folder with files that all places share.
     shared: PathBuf,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // So that the folder can be removed.
+        // Restores the permissions, so that the folder can be removed.
         _ = std::fs::set_permissions(&self.home, std::fs::Permissions::from_mode(0o755));
     }
 }
@@ -209,7 +209,7 @@ impl Place {
         &self.home
     }
 
-    /// Puts the places in that the words of a command stand for.
+    /// Replaces the placeholders in the words of a command by paths.
     pub(super) fn filled_in(&self, args: &[&str]) -> Vec<String> {
         let word = |word: &&str| match *word {
             "DB" => self.home.join("state.db"),
@@ -221,7 +221,7 @@ impl Place {
         args.iter().map(|text| word(text).to_str().unwrap().to_owned()).collect()
     }
 
-    /// Returns everything in the home folder.
+    /// Returns all files in the home folder.
     pub(super) fn seen(&self) -> Seen {
         let entries = std::fs::read_dir(&self.home).unwrap().map(Result::unwrap);
         let seen = |entry: std::fs::DirEntry| {
@@ -232,14 +232,14 @@ impl Place {
         entries.map(seen).collect()
     }
 
-    /// Returns what is otherwise than before, in words. Beside the file only a `-shm` and an empty `-wal` may appear, and `state.db.damaged`
-    /// where damage may be noted; the list of rows that `@3` goes by is a file of the home folder.
+    /// Returns the differences from `before`, in words. Beside the file, only a `-shm` and an empty `-wal` may appear,
+    /// and `state.db.damaged` if a damage marker may be written.
     pub(super) fn differences(&self, before: &Seen, may_note_damage: bool) -> Vec<String> {
         let after = self.seen();
         let mut found = Vec::new();
         for (name, (content, mode, time)) in &after {
             match before.get(name) {
-                _ if name == "state.db-shm" || name == "state.last-list" => {}
+                _ if name == "state.db-shm" => {}
                 None if name == "state.db-wal" && content.is_empty() => {}
                 None if name == "state.db.damaged" && may_note_damage => {}
                 None => found.push(format!("{name} appeared")),
@@ -253,7 +253,7 @@ impl Place {
         found
     }
 
-    /// Returns our revision of the file; 0 if it is not adopted.
+    /// Returns our revision of the file, or 0 if it is not adopted.
     pub(super) fn user_version(&self) -> i64 {
         #[expect(clippy::disallowed_methods, reason = "the file is looked at past the store")]
         let connection = rusqlite::Connection::open(self.home.join("state.db")).unwrap();

@@ -13,11 +13,15 @@ use std::collections::BTreeMap;
 #[async_trait]
 impl ConversationStore for ModelStore {
     async fn list(&self, request: &ListRequest) -> Result<Listing, StoreError> {
-        Ok(self.state().list(request))
+        let state = self.state();
+        state.refuse_unrecorded(&request.filter)?;
+        Ok(state.list(request))
     }
 
     async fn counts(&self, filter: &SessionFilter) -> Result<Counts, StoreError> {
-        Ok(self.state().counts(filter))
+        let state = self.state();
+        state.refuse_unrecorded(filter)?;
+        Ok(state.counts(filter))
     }
 
     async fn lineage(&self, id: &SessionId) -> Result<Lineage, StoreError> {
@@ -38,6 +42,10 @@ impl ConversationStore for ModelStore {
 
     async fn set_pinned(&self, id: &SessionId, is_pinned: bool, request: &Request) -> Result<bool, StoreError> {
         self.once(request, change::set_pinned(id, is_pinned), id, |state| state.set_pinned(id, is_pinned, request.at))
+    }
+
+    async fn set_archived(&self, id: &SessionId, is_archived: bool, request: &Request) -> Result<bool, StoreError> {
+        self.once(request, change::set_archived(id, is_archived), id, |state| state.set_archived(id, is_archived))
     }
 
     async fn change_tags(

@@ -3,7 +3,7 @@
 use super::super::ModelStore;
 use async_trait::async_trait;
 use hermes_session::extra::Table;
-use hermes_session::import::{ImportPiece, Imported, checked_link};
+use hermes_session::import::{ImportPiece, Imported, LeftOut, TableRow, checked_link, count_left_out};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
     BackupReport, Foreign, IndexHealth, Insights, InsightsRequest, Maintenance, Optimizing, PinAndTags, Relation,
@@ -88,6 +88,13 @@ impl Maintenance for ModelStore {
     async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {
         let (child, parent) = checked_link(child, parent, relation)?;
         self.state().link(&child, &parent, relation)
+    }
+
+    async fn import_rows(&self, session: &SessionId, rows: &[TableRow]) -> Result<Vec<LeftOut>, StoreError> {
+        match self.state().sessions.contains_key(session) {
+            true => Ok(count_left_out(rows.iter().map(|row| (row.table.clone(), None)))),
+            false => Err(StoreError::no_session(session)),
+        }
     }
 
     async fn import_pins_and_tags(&self, pins_and_tags: &[(SessionId, PinAndTags)]) -> Result<u64, StoreError> {

@@ -97,7 +97,7 @@ fn a_message_has_the_keys_of_the_agent_in_their_order() {
 }
 
 #[test]
-fn every_kind_of_content_can_be_told_from_the_others() {
+fn every_kind_of_content_can_be_distinguished_from_the_others() {
     let json = |text: &str| Content::from_json(Json::parse(text).unwrap());
     let plain = |content: &str| (content.to_owned(), None);
     let encoded = |content: &str, encoding: &str| (content.to_owned(), Some(encoding.to_owned()));

@@ -6,7 +6,7 @@ fn line(text: &str) -> ImportLine {
     ImportLine::read(text.as_bytes()).unwrap()
 }
 
-/// What a line is written as again.
+/// Writes a parsed line again.
 fn again(parsed: &Parsed<'_>) -> String {
     let read = |place| message_object(&parsed.messages.read(place, &mut Vec::new()).unwrap());
     let messages: Vec<String> = (0..parsed.messages.len()).map(read).collect();
@@ -22,7 +22,7 @@ fn refused(text: &str, why: &str) {
 const HEAD: &str = r#"{"format": "hermes-sessions/1", "id": "s", "source": "api-server", "started_at": 0.1, "#;
 
 #[test]
-fn pins_and_tags_are_read_and_what_is_none_is_told() {
+fn pins_and_tags_are_read_and_invalid_ones_are_reported() {
     let pins_and_tags = |more: &str| {
         let line = line(&format!("{HEAD}{more}\"messages\": []}}"));
         let parsed = line.parse().unwrap();
@@ -33,11 +33,11 @@ fn pins_and_tags_are_read_and_what_is_none_is_told() {
     assert_eq!(pins_and_tags(""), expect(None, "", ""));
     assert_eq!(pins_and_tags(r#""pinned_at": null, "tags": null, "#), expect(None, "", ""));
     assert_eq!(pins_and_tags(r#""pinned_at": 0.1, "tags": ["b", "A", "b"], "#), expect(Some(0.1), "a b", ""));
-    let lost = "a tag is none: tag \"a b\" has a blank or a comma in it; a tag is no text";
+    let lost = "a tag is not valid: tag \"a b\" has a blank or a comma in it; a tag is not text";
     assert_eq!(pins_and_tags(r#""tags": ["a b", 7, "c"], "#), expect(None, "c", lost));
-    assert_eq!(pins_and_tags(r#""tags": {"a": 1}, "#), expect(None, "", "tags is no list"));
+    assert_eq!(pins_and_tags(r#""tags": {"a": 1}, "#), expect(None, "", "tags is not a list"));
     refused(&format!("{HEAD}\"pinned_at\": \"x\", \"messages\": []}}"), "pinned_at is not a finite number");
-    // Another program may mean something else by such a key.
+    // Other programs may use such a key for something else.
     let theirs =
         line(r#"{"id": "s", "source": "cli", "started_at": 1, "pinned_at": true, "tags": ["a"], "messages": []}"#);
     assert!(theirs.parse().unwrap().pins_and_tags.is_empty());
@@ -82,7 +82,7 @@ fn the_agents_own_lines_hold_json_as_text() {
     assert_eq!(parsed.session.model_config, Some(Json::parse(r#"{"a": 1}"#).unwrap()));
     assert_eq!((parsed.session.message_count, parsed.session.tool_call_count), (1, 2), "counted where it is not told");
     assert_eq!((parsed.relation, parsed.session.relation), (None, Relation::Root));
-    assert_eq!(parsed.lost, ["codex_message_items is no JSON"]);
+    assert_eq!(parsed.lost, ["codex_message_items is not JSON"]);
     let message = parsed.messages.read(0, &mut Vec::new()).unwrap();
     assert_eq!(message.body.reasoning_details, Some(Json::parse("[{}]").unwrap()));
     assert_eq!(message.body.codex_message_items, None);
@@ -114,7 +114,7 @@ fn what_is_no_session_says_why() {
 }
 
 #[test]
-fn columns_that_were_lost_are_told_once() {
+fn columns_that_were_lost_are_reported_once() {
     let fault = r#""faults": {"tool_calls": {"why": "x", "raw": "{"}}"#;
     let message = format!("{{\"role\": \"user\", {fault}}}");
     let line = line(&format!("{HEAD}\"messages\": [{message}, {message}]}}"));

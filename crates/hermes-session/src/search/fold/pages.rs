@@ -1,4 +1,4 @@
-//! What single characters fold to, told once and kept by pages of 256.
+//! Table of the folding of single characters, computed once and cached in pages of 256.
 
 use super::character::Buffers;
 use std::sync::OnceLock;
@@ -8,31 +8,31 @@ use unicode_normalization::{IsNormalized, is_nfc_quick};
 /// How a character folds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// To this one character. It joins with none before it.
+    /// To this one character. It does not combine with those before it.
     Starter(char),
-    /// To none or several. It joins with none before it.
+    /// To no or several characters. It does not combine with those before it.
     Expands,
-    /// To itself, behind another. Only the order among marks has to be kept.
+    /// To itself, after another character. Only the order among marks matters.
     Mark,
-    /// Together with what is before it.
+    /// Together with the characters before it.
     Joins,
 }
 
-// Characters end at 0x10ffff; these are beyond.
+// Code points end at 0x10ffff; these values are beyond.
 const EXPANDS: u32 = 0x11_0000;
 const MARK: u32 = 0x11_0001;
 const JOINS: u32 = 0x11_0002;
 
 type Page = [u32; 256];
 
-/// The first two planes; there is little to fold in the others.
+/// The first two planes. There is little to fold in the others.
 static PAGES: [OnceLock<Box<Page>>; 0x200] = [const { OnceLock::new() }; 0x200];
 
-/// How a character folds.
+/// Returns how a character folds.
 pub(super) fn kind(character: char) -> Kind {
     let code = u32::from(character);
     match character {
-        // Most of Han and Hangul stays as it is, and would need many pages.
+        // Most of Han and Hangul is unchanged, and would need many pages.
         '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' => return Kind::Starter(character),
         '\u{2f800}'..='\u{2fa1f}' => return Kind::Expands,
         '\u{20000}'.. => return Kind::Starter(character),
@@ -47,7 +47,7 @@ pub(super) fn kind(character: char) -> Kind {
     }
 }
 
-/// Whether a character never joins with those before it.
+/// Returns whether a character never combines with those before it.
 pub(super) fn is_apart(character: char) -> bool {
     character.is_ascii() || matches!(kind(character), Kind::Starter(_) | Kind::Expands)
 }
@@ -57,7 +57,7 @@ fn page(number: u32) -> Box<Page> {
     let mut buffers = Buffers::default();
     for (low, entry) in (0..).zip(page.iter_mut()) {
         let Some(character) = char::from_u32(number << 8 | low) else { continue };
-        *entry = match told(character, &mut buffers) {
+        *entry = match kind_of(character, &mut buffers) {
             Kind::Starter(to) => to.into(),
             Kind::Expands => EXPANDS,
             Kind::Mark => MARK,
@@ -67,8 +67,8 @@ fn page(number: u32) -> Box<Page> {
     page
 }
 
-/// How a character folds, from the definition.
-fn told(character: char, buffers: &mut Buffers) -> Kind {
+/// Computes how a character folds from the definition.
+fn kind_of(character: char, buffers: &mut Buffers) -> Kind {
     let mut folded = String::new();
     let mut bytes = [0; 4];
     let itself = &*character.encode_utf8(&mut bytes);
@@ -84,7 +84,7 @@ fn told(character: char, buffers: &mut Buffers) -> Kind {
     only.map_or(Kind::Expands, Kind::Starter)
 }
 
-/// Whether a character may change, or go, for what is before it.
+/// Returns whether a character may change, or be removed, because of the characters before it.
 fn joins(character: char) -> bool {
     let mut first = character;
     let mut is_first = true;
@@ -102,17 +102,17 @@ fn joins(character: char) -> bool {
 mod tests {
     use super::*;
 
-    /// Also where a range stands for pages.
+    /// Includes the ranges that replace pages.
     #[test]
-    fn every_character_is_told_by_the_definition() {
+    fn every_character_is_recognised_by_the_definition() {
         let mut buffers = Buffers::default();
         for character in ('\u{80}'..='\u{2ffff}').chain('\u{e0000}'..='\u{e0fff}') {
-            let told = match told(character, &mut buffers) {
-                // One to one, but by way of the definition.
+            let kind_of = match kind_of(character, &mut buffers) {
+                // One to one, but handled by the definition.
                 Kind::Starter(_) if matches!(character, '\u{2f800}'..='\u{2fa1f}') => Kind::Expands,
-                told => told,
+                kind_of => kind_of,
             };
-            assert_eq!(kind(character), told, "U+{:04X}", u32::from(character));
+            assert_eq!(kind(character), kind_of, "U+{:04X}", u32::from(character));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The page of an answer.
+//! A page of an answer.
 
 use crate::search::postings::{Place, Said};
 use hermes_session::MessageId;
@@ -6,13 +6,13 @@ use hermes_session::search::matching::Tier;
 use hermes_session::search::{Hit, SearchCursor, SearchRequest, snippet};
 use std::ops::{ControlFlow, Range};
 
-/// Hits as they are found, until there are enough.
+/// Hits collected until there are enough.
 pub(super) struct Page<'r> {
     request: &'r SearchRequest,
     hits: Vec<Hit>,
-    /// How many are still to be passed over.
+    /// Number of hits still to be skipped.
     skip: u64,
-    /// How many matched.
+    /// Number of messages that matched.
     seen: u64,
     cursor: SearchCursor,
     has_more: bool,
@@ -23,23 +23,24 @@ impl<'r> Page<'r> {
         Self { request, hits: Vec::new(), skip: request.page.offset(), seen: 0, cursor, has_more: false }
     }
 
-    /// Keeps what the order rests on, for the next page.
+    /// Stores the numbers that the order depends on, for the next page.
     pub(super) fn weigh(&mut self, average: f64, weights: impl Iterator<Item = f64>) {
         self.cursor.weights = [average].into_iter().chain(weights).collect();
     }
 
-    /// Whether nothing matched.
+    /// Returns whether nothing matched.
     pub(super) fn is_bare(&self) -> bool {
         self.seen == 0
     }
 
-    /// How many messages have to match until it is clear whether there is another page.
+    /// Returns how many more messages have to match until it is known whether there is another page.
     pub(super) fn missing(&self) -> usize {
         let missing = self.skip + u64::from(self.request.page.limit()) + 1 - self.hits.len() as u64;
         usize::try_from(missing).unwrap_or(usize::MAX)
     }
 
-    /// Takes a hit; breaks if no more are wanted. Told are the part of the answer that it stands in, how it matches, and how well.
+    /// Adds a hit; breaks if no more are wanted. `part` is the part of the answer it belongs to, `tier` how it matches
+    /// and `score` how well.
     pub(super) fn push(
         &mut self,
         said: Said,
@@ -75,19 +76,20 @@ impl<'r> Page<'r> {
             snippet: snippet::snippet(&said.text, &marks(&said.text), &self.request.snippet),
             before: None,
             after: None,
+            is_archived: false,
         });
         ControlFlow::Continue(())
     }
 
-    /// The hits, and where the next page starts.
+    /// Returns the hits and the cursor of the next page.
     pub(super) fn end(self) -> (Vec<Hit>, Option<SearchCursor>) {
-        // A page that takes no hits has none to go on from.
+        // An empty page has no hit to continue from.
         let has_next = self.has_more && !self.hits.is_empty();
         (self.hits, has_next.then_some(self.cursor))
     }
 }
 
-/// The place of the hit that the page before ended with.
+/// Returns the place of the last hit of the previous page.
 pub(super) fn place(cursor: &SearchCursor) -> Place {
     Place { score: cursor.score, id: cursor.message.0 }
 }

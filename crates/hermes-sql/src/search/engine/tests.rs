@@ -12,13 +12,13 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A store in memory, whose indexes are looked through.
+/// A store in memory that scans its indexes.
 struct Memory {
     said: BTreeMap<i64, (String, Listed, u32)>,
     terms: BTreeSet<String>,
-    /// Messages that are taken for too large to be listed.
+    /// Messages that count as too large to be listed.
     unlisted: BTreeSet<i64>,
-    /// How many texts were read.
+    /// Number of texts read.
     read: AtomicUsize,
 }
 
@@ -133,7 +133,7 @@ impl Postings for Memory {
     }
 }
 
-/// The value of a future that waits for nothing.
+/// Returns the value of a future that never waits.
 fn now<T>(future: impl Future<Output = Result<T, Infallible>>) -> T {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     match std::pin::pin!(future).poll(&mut context) {
@@ -226,7 +226,7 @@ fn a_page_reads_little_more_than_it_shows() {
     let memory = Memory::new(&texts, &[]);
     let answer = now(search(&memory, &request("common", 20), Instant::now()));
     assert_eq!((answer.hits.len(), memory.read.load(Ordering::Relaxed)), (20, 21));
-    // A short one comes before the long ones, the newest of them first.
+    // Short messages come before long ones, and among them the newest first.
     assert_eq!(answer.hits.iter().map(|hit| hit.message.0).take(3).collect::<Vec<_>>(), [4_951, 4_901, 4_851]);
     let whole = every_page(&memory, &request("common", 700));
     assert_eq!(whole.len(), 5_000);
@@ -244,7 +244,7 @@ fn all_of_a_long_relaxed_answer_comes_once() {
 }
 
 #[test]
-fn time_that_ran_out_is_told() {
+fn time_that_ran_out_is_reported() {
     let memory = Memory::new(&["a cat".into()], &[]);
     let request = SearchRequest { timeout: Duration::ZERO, relax: true, ..request("cat", 5) };
     let answer = now(search(&memory, &request, Instant::now()));

@@ -2,7 +2,8 @@ use super::*;
 use hermes_session::{Content, Json, Role};
 use std::collections::BTreeMap;
 
-/// Lexemes as they are, with their places behind an `@`. Of more than 255 words the places are left out, of more than 20,000 bytes everything.
+/// Lexemes unchanged, with their positions after an `@`. Positions are left out beyond 255 words, everything beyond
+/// 20,000 bytes.
 #[derive(Debug)]
 pub(crate) struct Plain;
 
@@ -22,7 +23,7 @@ impl Spelling for Plain {
     }
 }
 
-/// The lexemes with their positions.
+/// Parses the lexemes with their positions.
 pub(crate) fn read(words: &str) -> BTreeMap<String, Vec<usize>> {
     let mut lexemes = BTreeMap::new();
     for lexeme in words.split(' ') {
@@ -55,7 +56,7 @@ fn words_have_positions_and_all_else_has_none() {
 }
 
 #[test]
-fn long_words_and_data_are_told_by_their_beginning() {
+fn long_words_and_data_are_recognised_by_their_beginning() {
     let longest = "x".repeat(MAX_WORD);
     check(&longest, &format!("l1 w{longest}@1"), 1, &[&longest]);
     check(&format!("a x{longest} b"), "dxxxxxxxx@2 l2 wa@1 wb@3 x", 3, &["a", "b"]);
@@ -82,7 +83,7 @@ fn the_extent_of_a_list_is_counted() {
     struct Counted;
     impl Spelling for Counted {
         fn form(extent: &Extent) -> Form {
-            // l3, s! and two words, of which one is there three times.
+            // `l3`, `s!` and two words, one of which occurs three times.
             let expect = Extent { places: 4, repeats: 3, lexemes: 4, occurrences: 6, bytes: 2 + 2 + 3 + 4 };
             assert_eq!(*extent, expect);
             Form::Words

@@ -16,7 +16,9 @@ macro_rules! server_conversations {
                 Restored, SessionFilter, SessionId, StoreError, Tag, Timestamp, Title, Titled, Trashed,
             };
             use $crate::job;
-            use $crate::server::{Words as _, deletion, import, lineage, listing, pins_and_tags, titles, trash};
+            use $crate::server::{
+                Words as _, archive, deletion, import, lineage, listing, pins_and_tags, titles, trash,
+            };
 
             #[async_trait]
             impl ConversationStore for $store {
@@ -85,6 +87,17 @@ macro_rules! server_conversations {
                     })
                 }
 
+                async fn set_archived(
+                    &self,
+                    id: &SessionId,
+                    is_archived: bool,
+                    request: &Request,
+                ) -> Result<bool, StoreError> {
+                    job!(&self.database, Purpose::write(&[]), "archive a conversation", |transaction| {
+                        archive::set(transaction, id, is_archived, request)
+                    })
+                }
+
                 async fn change_tags(
                     &self,
                     id: &SessionId,
@@ -139,7 +152,7 @@ macro_rules! server_conversations {
                     const OP: &str = "restore a conversation";
                     let mut plan =
                         job!(&self.database, Purpose::Read, OP, |transaction| trash::plan(transaction, id, request))?;
-                    // Messages come first: nobody sees them before their sessions are there.
+                    // Messages come first and are invisible until their sessions exist.
                     while let Some(piece) =
                         job!(&self.database, Purpose::Read, OP, |transaction| trash::next_piece(transaction, &plan))?
                     {

@@ -24,7 +24,7 @@ macro_rules! server_gateway {
                     platform: &str,
                     request: &Request,
                 ) -> Result<bool, StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "ask for a handoff", |transaction| handoffs::request(
+                    job!(&self.database, Purpose::write(&[]), "request a handoff", |transaction| handoffs::request(
                         transaction,
                         id,
                         platform,
@@ -38,7 +38,7 @@ macro_rules! server_gateway {
                     lease: std::time::Duration,
                     request: &Request,
                 ) -> Result<Option<Claim>, StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "take a handoff", |transaction| handoffs::claim(
+                    job!(&self.database, Purpose::write(&[]), "claim a handoff", |transaction| handoffs::claim(
                         transaction,
                         id,
                         lease,
@@ -53,7 +53,7 @@ macro_rules! server_gateway {
                     end: &HandoffEnd,
                     request: &Request,
                 ) -> Result<bool, StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "end a handoff", |transaction| handoffs::end(
+                    job!(&self.database, Purpose::write(&[]), "finish a handoff", |transaction| handoffs::end(
                         transaction,
                         id,
                         claim,
@@ -67,7 +67,7 @@ macro_rules! server_gateway {
                 }
 
                 async fn waiting_handoffs(&self, now: Timestamp) -> Result<Vec<Handoff>, StoreError> {
-                    job!(&self.database, Purpose::Read, "look for handoffs", |transaction| handoffs::waiting(
+                    job!(&self.database, Purpose::Read, "list handoffs", |transaction| handoffs::waiting(
                         transaction,
                         now
                     ))

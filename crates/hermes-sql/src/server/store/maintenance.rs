@@ -11,7 +11,7 @@ macro_rules! server_maintenance {
             use crate::{backup, foreign};
             use async_trait::async_trait;
             use hermes_session::extra::Table;
-            use hermes_session::import::{ImportPiece, Imported, checked_link};
+            use hermes_session::import::{ImportPiece, Imported, LeftOut, TableRow, checked_link};
             use hermes_session::retention::{Pruned, RetentionPolicy};
             use hermes_session::{
                 BackupReport, Foreign, Insights, InsightsRequest, Maintenance, Optimizing, PinAndTags, Relation,
@@ -33,7 +33,7 @@ macro_rules! server_maintenance {
                     const OP: &str = "read messages again";
                     let next = job!(&self.database, Purpose::Read, OP, |transaction| maintenance::next(transaction))?;
                     let Some(next) = next else { return Ok(Optimizing::Done) };
-                    // What is taken for known may be what is to be mended.
+                    // The cached vocabulary may be what the rebuild has to correct.
                     self.database.vocabulary.forget();
                     job!(&self.database, Purpose::write_much(&next.words), OP, |transaction| {
                         maintenance::rebuild_step(transaction, &next)
@@ -41,19 +41,19 @@ macro_rules! server_maintenance {
                 }
 
                 async fn rebuild_indexes(&self) -> Result<(), StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "begin to index anew", |transaction| {
+                    job!(&self.database, Purpose::write(&[]), "start rebuilding the indexes", |transaction| {
                         maintenance::rebuild(transaction)
                     })
                 }
 
                 async fn verify(&self) -> Result<Report, StoreError> {
-                    job!(&self.database, Purpose::ReadAll, "look through the store", |transaction| verify::verify(
+                    job!(&self.database, Purpose::ReadAll, "verify the store", |transaction| verify::verify(
                         transaction
                     ))
                 }
 
                 async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "count messages anew", |transaction| {
+                    job!(&self.database, Purpose::write(&[]), "recount messages", |transaction| {
                         messages::recount(transaction, id)
                     })
                 }
@@ -67,25 +67,25 @@ macro_rules! server_maintenance {
                 }
 
                 async fn statistics(&self) -> Result<Statistics, StoreError> {
-                    job!(&self.database, Purpose::ReadBehind, "count what there is", |transaction| {
+                    job!(&self.database, Purpose::ReadBehind, "compute statistics", |transaction| {
                         statistics::statistics(transaction)
                     })
                 }
 
                 async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
-                    job!(&self.database, Purpose::ReadBehind, "tell how it was used", |transaction| {
+                    job!(&self.database, Purpose::ReadBehind, "compute insights", |transaction| {
                         insights::insights(transaction, request)
                     })
                 }
 
                 async fn room(&self) -> Result<Room, StoreError> {
-                    job!(&self.database, Purpose::ReadBehind, "measure the store", |transaction| {
+                    job!(&self.database, Purpose::ReadBehind, "measure disk usage", |transaction| {
                         crate::statistics::room(transaction)
                     })
                 }
 
                 async fn status(&self) -> Result<StoreStatus, StoreError> {
-                    job!(&self.database, Purpose::Read, "look at the store", |transaction| {
+                    job!(&self.database, Purpose::Read, "read the status", |transaction| {
                         crate::maintenance::status(transaction, &self.database)
                     })
                 }
@@ -112,7 +112,7 @@ macro_rules! server_maintenance {
                 }
 
                 async fn lacking(&self, _: &[(Table, String)]) -> Result<Vec<(Table, String)>, StoreError> {
-                    // Columns that are not modelled are kept by name.
+                    // Columns outside the model are stored by name, so none is lacking.
                     Ok(Vec::new())
                 }
 
@@ -128,6 +128,18 @@ macro_rules! server_maintenance {
                         &child,
                         &parent,
                         relation
+                    ))
+                }
+
+                async fn import_rows(
+                    &self,
+                    session: &SessionId,
+                    rows: &[TableRow],
+                ) -> Result<Vec<LeftOut>, StoreError> {
+                    job!(&self.database, Purpose::Read, "import rows of other tables", |transaction| import::rows(
+                        transaction,
+                        session,
+                        rows
                     ))
                 }
 
@@ -153,7 +165,7 @@ macro_rules! server_maintenance {
                 }
 
                 async fn foreign(&self) -> Result<Vec<Foreign>, StoreError> {
-                    job!(&self.database, Purpose::Read, "look for what is foreign", |transaction| foreign::read(
+                    job!(&self.database, Purpose::Read, "look for foreign data", |transaction| foreign::read(
                         transaction
                     ))
                 }

@@ -95,7 +95,7 @@ macro_rules! server_sessions {
                 ) -> Result<Option<Title>, StoreError> {
                     let messages = NewMessage::checked_all(messages)?;
                     let words: Vec<Written> = messages.iter().map(|message| Written::of(&message.body)).collect();
-                    job!(&self.database, Purpose::write(&words), "carry a session on", |transaction| lineage::split(
+                    job!(&self.database, Purpose::write(&words), "continue a session", |transaction| lineage::split(
                         transaction,
                         parent,
                         child,
@@ -191,7 +191,7 @@ macro_rules! server_sessions {
 
                 async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
                     let key = checked_meta_key(key)?;
-                    job!(&self.database, Purpose::write(&[]), "keep a value", |transaction| meta::write(
+                    job!(&self.database, Purpose::write(&[]), "store a value", |transaction| meta::write(
                         transaction,
                         &key,
                         value

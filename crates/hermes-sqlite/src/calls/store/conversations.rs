@@ -2,7 +2,7 @@
 
 use super::{SHORT, SqliteStore};
 use crate::calls::trash::Restoring;
-use crate::calls::{deletion, lineage, listing, pins_and_tags, titles, trash};
+use crate::calls::{archive, deletion, lineage, listing, pins_and_tags, titles, trash};
 use crate::care::fresh;
 use crate::care::fresh::Decides;
 use crate::search;
@@ -20,13 +20,13 @@ impl ConversationStore for SqliteStore {
         let request = request.clone();
         let limit = request.page.limit();
         let work = move |database: &Database| listing::list(database, &request);
-        let (listing, mend) = if limit <= SHORT {
+        let (listing, has_stale_rows) = if limit <= SHORT {
             self.workers.read_short("list sessions", work).await?
         } else {
             self.workers.read("list sessions", work).await?
         };
-        if mend {
-            // The list is right as it is; the next one need not look so far.
+        if has_stale_rows {
+            // The list is right; storing the recomputed rows makes the next one faster.
             self.workers.nudge();
         }
         Ok(listing)
@@ -61,6 +61,12 @@ impl ConversationStore for SqliteStore {
         let (id, request) = (id.clone(), request.clone());
         let work = move |database: &Database| pins_and_tags::set_pinned(database, &id, is_pinned, &request);
         self.workers.write("pin a conversation", work).await
+    }
+
+    async fn set_archived(&self, id: &SessionId, is_archived: bool, request: &Request) -> Result<bool, StoreError> {
+        let (id, request) = (id.clone(), request.clone());
+        let work = move |database: &Database| archive::set(database, &id, is_archived, &request);
+        self.workers.write("archive a conversation", work).await
     }
 
     async fn change_tags(
@@ -119,7 +125,7 @@ impl ConversationStore for SqliteStore {
                 Ok(Restoring::Ready) => {}
                 Err(error) => {
                     if matches!(error, StoreError::Conflict(Conflict::Exists(_))) {
-                        // Nobody continues with the copied rows; if this fails, they stay hidden.
+                        // Nothing continues with the copied rows; if removing them fails, they stay hidden.
                         let of = id.clone();
                         if self.workers.write(OP, move |database| trash::abandon(database, &of)).await.is_err() {
                             tracing::warn!(session = id.as_str(), "rows of an abandoned restore not removed");
@@ -151,7 +157,8 @@ impl ConversationStore for SqliteStore {
         };
         let answer = self.workers.read("search messages", work).await?;
         if answer.served.unindexed > 0 {
-            // The agent may be the only one that writes here, and fills no index of ours: whoever searches has them filled.
+            // The agent may be the only writer, and it does not fill our indexes, so a search that met a backlog has it
+            // indexed.
             self.workers.nudge();
         }
         Ok(answer)
@@ -159,7 +166,8 @@ impl ConversationStore for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Takes away what is left of what is gone from the trash. It is gone whatever comes of it: what fails here is upkeep's.
+    /// Removes the remaining rows of conversations that were purged from the trash. A failure is ignored: they count as
+    /// gone, and upkeep continues.
     async fn finish_sweeping(&self) {
         while let Ok(true) = self.workers.write("empty the trash", trash::sweep).await {}
     }

@@ -16,7 +16,7 @@ impl GatewayStore for SqliteStore {
     async fn request_handoff(&self, id: &SessionId, platform: &str, request: &Request) -> Result<bool, StoreError> {
         let (id, platform, request) = (id.clone(), platform.to_owned(), request.clone());
         let work = move |database: &Database| handoffs::request(database, &id, &platform, &request);
-        self.workers.write("ask for a handoff", work).await
+        self.workers.write("request a handoff", work).await
     }
 
     async fn claim_handoff(
@@ -27,7 +27,7 @@ impl GatewayStore for SqliteStore {
     ) -> Result<Option<Claim>, StoreError> {
         let (id, request) = (id.clone(), request.clone());
         let work = move |database: &Database| handoffs::claim(database, &id, lease, &request);
-        self.workers.write("take a handoff", work).await
+        self.workers.write("claim a handoff", work).await
     }
 
     async fn end_handoff(
@@ -39,7 +39,7 @@ impl GatewayStore for SqliteStore {
     ) -> Result<bool, StoreError> {
         let (id, end, request) = (id.clone(), end.clone(), request.clone());
         let work = move |database: &Database| handoffs::end(database, &id, claim, &end, &request);
-        self.workers.write("end a handoff", work).await
+        self.workers.write("finish a handoff", work).await
     }
 
     async fn handoff(&self, id: &SessionId) -> Result<Option<Handoff>, StoreError> {
@@ -48,7 +48,7 @@ impl GatewayStore for SqliteStore {
     }
 
     async fn waiting_handoffs(&self, now: Timestamp) -> Result<Vec<Handoff>, StoreError> {
-        self.workers.read("look for handoffs", move |database| handoffs::waiting(database, now)).await
+        self.workers.read("list handoffs", move |database| handoffs::waiting(database, now)).await
     }
 
     async fn change_topics(&self, change: &TopicChange, at: Timestamp) -> Result<(), StoreError> {

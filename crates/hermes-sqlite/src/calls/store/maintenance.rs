@@ -1,16 +1,16 @@
 //! Upkeep, verification, backup, statistics, retention, import.
 
 use super::SqliteStore;
-use crate::calls::{deletion, extra, import, insights, maintenance, meta, pins_and_tags, recount, statistics};
+use crate::calls::{deletion, extra, import, insights, maintenance, meta, pins_and_tags, recount, statistics, trash};
 use crate::care::fresh::Decides;
 use crate::care::{backup, fresh, optimize, verify};
 use crate::index::indexes;
-use crate::open::foreign;
 use crate::open::notice::Notice;
+use crate::open::{damage, foreign};
 use crate::write::database::Database;
 use async_trait::async_trait;
 use hermes_session::extra::Table;
-use hermes_session::import::{ImportPiece, Imported, checked_link};
+use hermes_session::import::{ImportPiece, Imported, LeftOut, TableRow, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
     BackupReport, Foreign, Insights, InsightsRequest, Maintenance, Optimizing, PinAndTags, Relation, Report, Room,
@@ -22,10 +22,10 @@ use std::path::Path;
 impl Maintenance for SqliteStore {
     async fn upkeep(&self) -> Result<bool, StoreError> {
         if self.workers.is_deferred() {
-            // Nothing of ours is in the file, so there is nothing to keep in order.
+            // The file has not been adopted, so it holds nothing of ours to maintain.
             return Ok(false);
         }
-        self.workers.write("keep the store in order", maintenance::upkeep).await
+        self.workers.write("run background work", maintenance::upkeep).await
     }
 
     async fn optimize(&self) -> Result<Optimizing, StoreError> {
@@ -34,23 +34,25 @@ impl Maintenance for SqliteStore {
     }
 
     async fn rebuild_indexes(&self) -> Result<(), StoreError> {
-        self.workers.write("begin to make the indexes anew", indexes::start_rebuild).await
+        self.workers.write("start rebuilding the indexes", indexes::start_rebuild).await
     }
 
     async fn verify(&self) -> Result<Report, StoreError> {
         let path = self.path.clone();
-        self.workers.read_file("verify the store", move |database| verify::run(database, &path)).await
+        let report = self.workers.read_file("verify the store", move |database| verify::run(database, &path)).await?;
+        self.notices.add(damage::settle(&self.path, &report).into_iter().collect());
+        Ok(report)
     }
 
     async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
-        // Most are right, and reading a long one keeps nobody waiting.
+        // Most counters are right, and reading a long session blocks no writer.
         let asked = id.clone();
         let is_wrong = self.workers.read("count messages", move |database| recount::wrong(database, &asked)).await?;
         if is_wrong.is_none() {
             return Ok(false);
         }
         let id = id.clone();
-        self.workers.write("count messages anew", move |database| recount::recount(database, &id)).await
+        self.workers.write("recount messages", move |database| recount::recount(database, &id)).await
     }
 
     async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
@@ -64,7 +66,7 @@ impl Maintenance for SqliteStore {
 
     async fn statistics(&self) -> Result<Statistics, StoreError> {
         let work = |database: &Database| fresh::read(database, Decides::ByPlaceAndTime, statistics::statistics);
-        self.workers.read("count what there is", work).await
+        self.workers.read("compute statistics", work).await
     }
 
     async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
@@ -72,17 +74,17 @@ impl Maintenance for SqliteStore {
         let work = move |database: &Database| {
             fresh::read(database, Decides::ByPlaceAndTime, |database| insights::insights(database, &request))
         };
-        self.workers.read("tell how it was used", work).await
+        self.workers.read("compute insights", work).await
     }
 
     async fn room(&self) -> Result<Room, StoreError> {
         let path = self.path.clone();
-        self.workers.read_file("see where the room goes", move |database| statistics::room(database, &path)).await
+        self.workers.read_file("measure disk usage", move |database| statistics::room(database, &path)).await
     }
 
     async fn status(&self) -> Result<StoreStatus, StoreError> {
         let path = self.path.clone();
-        self.workers.read_file("look at the store", move |database| maintenance::status(database, &path)).await
+        self.workers.read_file("read the status", move |database| maintenance::status(database, &path)).await
     }
 
     async fn prune(
@@ -127,12 +129,19 @@ impl Maintenance for SqliteStore {
             .await
     }
 
+    async fn import_rows(&self, session: &SessionId, rows: &[TableRow]) -> Result<Vec<LeftOut>, StoreError> {
+        let (session, rows) = (session.clone(), rows.to_vec());
+        self.workers
+            .write("import rows of other tables", move |database| trash::import_rows(database, &session, &rows))
+            .await
+    }
+
     async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
         let after = after.map(str::to_owned);
         self.workers.read("read values", move |database| meta::page(database, after.as_deref(), limit)).await
     }
 
     async fn foreign(&self) -> Result<Vec<Foreign>, StoreError> {
-        self.workers.read("look for what is not ours", foreign::read).await
+        self.workers.read("look for foreign data", foreign::read).await
     }
 }

@@ -75,7 +75,7 @@ impl SessionStore for SqliteStore {
             (parent.clone(), child.clone(), NewMessage::checked_all(messages)?, request.clone());
         let id = child.id.clone();
         let work = move |database: &Database| lineage::split(database, &parent, &child, &messages, &request);
-        self.make("carry a session on", id, work).await
+        self.make("continue a session", id, work).await
     }
 
     async fn branch(
@@ -148,7 +148,7 @@ impl SessionStore for SqliteStore {
 
     async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
         let (key, value) = (checked_meta_key(key)?, value.map(str::to_owned));
-        self.workers.write("keep a value", move |database| meta::write(database, &key, value.as_deref())).await
+        self.workers.write("store a value", move |database| meta::write(database, &key, value.as_deref())).await
     }
 
     async fn swap_meta(&self, key: &str, expected: Option<&str>, value: Option<&str>) -> Result<bool, StoreError> {

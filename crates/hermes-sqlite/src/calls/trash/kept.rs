@@ -43,6 +43,8 @@ pub(crate) fn show_kept(database: &Database, number: i64) -> Result<(), Failure>
     let (sessions, messages) = (tables::of_sessions(database)?, tables::of_messages(database)?);
     let is_first = !database.prepare("SELECT 1 FROM temp.sqlite_schema WHERE name = 'hx_shown'")?.exists([])?;
     if is_first {
+        // A table that an earlier release made does not say it.
+        let archived = if tables::keeps_archived(database)? { "hx_archived = 1" } else { "0" };
         database.execute_batch(&format!(
             "CREATE TEMP TABLE hx_shown (number INTEGER NOT NULL); INSERT INTO hx_shown VALUES (0);
              CREATE TEMP VIEW sessions AS SELECT rowid AS rowid, {} FROM main.hx_trash_session \
@@ -51,6 +53,8 @@ pub(crate) fn show_kept(database: &Database, number: i64) -> Result<(), Failure>
                  WHERE hx_number = (SELECT number FROM temp.hx_shown);
              CREATE TEMP VIEW hx_session AS SELECT id AS session_id, coalesce(hx_relation, 'root') AS relation, hx_origin AS origin \
                  FROM main.hx_trash_session WHERE hx_number = (SELECT number FROM temp.hx_shown);
+             CREATE TEMP VIEW hx_archived AS SELECT id AS session_id FROM main.hx_trash_session \
+                 WHERE {archived} AND hx_number = (SELECT number FROM temp.hx_shown);
              CREATE TEMP TABLE hx_hidden (session_id TEXT);",
             names(&sessions, ""),
             names(&messages, "")

@@ -6,7 +6,7 @@ use super::tables::{self, Column, Linked};
 use super::{find, forget};
 use crate::calls::hidden::{self, Arrival, Hidden};
 use crate::calls::row::{require, text, time};
-use crate::calls::{deletion, import, pins_and_tags, sessions};
+use crate::calls::{archive, deletion, import, pins_and_tags, sessions};
 use crate::care::refresh;
 use crate::error::Failure;
 use crate::index::indexes;
@@ -160,7 +160,7 @@ pub(super) fn show(database: &Database, number: i64, id: &SessionId) -> Result<O
         database
             .prepare_cached("UPDATE sessions SET parent_session_id = ?, title = ? WHERE id = ?")?
             .execute(params![parent.as_ref().map(SessionId::as_str), title, id.as_str()])?;
-        // A start that is none was told as such before.
+        // An invalid start was reported before.
         let started_at = started_at.map_or_else(|| Timestamp::from_seconds(0.0), Ok)?;
         sessions::stamp(database, id, parent.as_ref(), relation, started_at)
     })?;
@@ -175,6 +175,7 @@ struct Copier<'a> {
     session: String,
     message: String,
     linked: Vec<Linked>,
+    keeps_archived: bool,
 }
 
 impl<'a> Copier<'a> {
@@ -200,7 +201,14 @@ impl<'a> Copier<'a> {
             tables::names(&messages, ""),
             values.collect::<Vec<_>>().join(", ")
         );
-        Ok(Self { database, number, session, message, linked: tables::linked(database)? })
+        Ok(Self {
+            database,
+            number,
+            session,
+            message,
+            linked: tables::linked(database)?,
+            keeps_archived: tables::keeps_archived(database)?,
+        })
     }
 
     /// Puts a session in, hidden.
@@ -209,6 +217,10 @@ impl<'a> Copier<'a> {
         // Of its messages, none is there: not even one with the smallest id.
         hidden::set_arrival(self.database, id, Arrival { messages: i64::MIN, last: 0 })?;
         self.database.prepare_cached(&self.session)?.execute(params![self.number, id.as_str()])?;
+        const ARCHIVED: &str = "SELECT 1 FROM hx_trash_session WHERE hx_number = ? AND id = ? AND hx_archived = 1";
+        if self.keeps_archived && self.database.prepare_cached(ARCHIVED)?.exists(params![self.number, id.as_str()])? {
+            archive::mark(self.database, id, true)?;
+        }
         // The trigger for foreign writers has stamped it; what is hidden has no row there.
         self.database.prepare_cached("DELETE FROM hx_session WHERE session_id = ?")?.execute(params![id.as_str()])?;
         self.linked.iter().try_for_each(|linked| self.rows_of(linked, id))

@@ -8,7 +8,7 @@ use crate::error::Failure;
 use crate::write::database::Database;
 use rusqlite::Connection;
 
-/// What is in the trash. `gone` says that only its messages are left, to be taken away.
+/// The entries of the trash. `gone` is 1 while only messages of the entry are left to delete.
 const ENTRIES: &str = "
 CREATE TABLE IF NOT EXISTS hx_trash (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS hx_trash (
 );
 ";
 
-/// What the names of tables begin with that keep rows which refer to a session; the name of the agent's table follows.
+/// Prefix of the tables that keep rows which refer to a session; the name of the agent's table follows.
 const WITH: &str = "hx_trash_with_";
 
 /// A table of the trash, the agent's table whose rows it has, what it has besides, and its indexes.
@@ -40,7 +40,7 @@ fn sessions() -> Kept {
     Kept {
         name: "hx_trash_session".into(),
         of: "sessions".into(),
-        besides: "hx_number INTEGER NOT NULL, hx_relation TEXT, hx_origin TEXT",
+        besides: "hx_number INTEGER NOT NULL, hx_relation TEXT, hx_origin TEXT, hx_archived INTEGER",
         indexes: "CREATE INDEX IF NOT EXISTS hx_trash_session_id ON hx_trash_session(id);
             CREATE INDEX IF NOT EXISTS hx_trash_session_number ON hx_trash_session(hx_number);"
             .into(),
@@ -79,7 +79,7 @@ pub(super) struct Linked {
 }
 
 /// The tables whose rows go with a session, each with the column that says with which. Chat topics do not come back.
-fn going_with_a_session(database: &Database) -> Result<Vec<(String, String)>, rusqlite::Error> {
+pub(super) fn going_with_a_session(database: &Database) -> Result<Vec<(String, String)>, rusqlite::Error> {
     let mut statement = database.prepare_cached(
         "SELECT t.name, min(f.\"from\") FROM main.sqlite_schema t JOIN pragma_foreign_key_list(t.name) f \
          WHERE t.type = 'table' AND f.\"table\" = 'sessions' AND coalesce(f.\"to\", 'id') = 'id' \
@@ -92,7 +92,7 @@ fn going_with_a_session(database: &Database) -> Result<Vec<(String, String)>, ru
     Ok(tables)
 }
 
-/// The same, where there is a table that keeps them.
+/// Returns those tables for which the trash has a table.
 pub(super) fn linked(database: &Database) -> Result<Vec<Linked>, rusqlite::Error> {
     let mut linked = Vec::new();
     for (table, column) in going_with_a_session(database)? {
@@ -135,7 +135,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// What a row of the agent's gets from one of the trash: its own value, or the default where it has none and needs one.
+    /// Returns the expression that restores the column: its value, or the default if it is NULL and the column is required.
     pub(super) fn back(&self) -> String {
         match &self.default {
             Some(default) if self.is_required => format!("coalesce({}, ({default}))", self.name),
@@ -150,7 +150,7 @@ impl Column {
 }
 
 /// The columns that are stored in a table, in order; none if it is not there.
-fn columns_of(database: &Database, table: &str) -> Result<Vec<Column>, rusqlite::Error> {
+pub(super) fn columns_of(database: &Database, table: &str) -> Result<Vec<Column>, rusqlite::Error> {
     // Columns that are computed are not among them.
     let mut statement =
         database.prepare("SELECT name, type, dflt_value, \"notnull\", pk FROM pragma_table_info(?, 'main')")?;
@@ -194,6 +194,9 @@ pub(super) fn make(database: &Database) -> Result<(), Failure> {
         }
         database.execute_batch(&indexes)?;
     }
+    if !keeps_archived(database)? {
+        database.execute_batch("ALTER TABLE hx_trash_session ADD COLUMN hx_archived INTEGER")?;
+    }
     Ok(())
 }
 
@@ -206,6 +209,14 @@ fn add(database: &Database, table: &str, column: &Column) -> Result<(), Failure>
         Err(_) => Ok(database.execute_batch(&plain)?),
         Ok(()) => Ok(()),
     }
+}
+
+/// Returns whether the trash says which sessions our own table had as archived. A table that an earlier release made has
+/// no column for it until the next conversation goes.
+pub(super) fn keeps_archived(database: &Database) -> Result<bool, rusqlite::Error> {
+    let mut statement =
+        database.prepare_cached("SELECT 1 FROM pragma_table_info(?, 'main') WHERE name = 'hx_archived'")?;
+    statement.exists([sessions().name])
 }
 
 /// The columns of sessions that both tables have.

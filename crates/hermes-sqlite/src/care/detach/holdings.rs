@@ -1,4 +1,4 @@
-//! What a file holds that only we know of.
+//! The data of a file that only our tables hold.
 
 use crate::calls::trash;
 use crate::error::Failure;
@@ -7,7 +7,7 @@ use crate::write::database::Database;
 use hermes_session::{PinAndTags, SessionId};
 use rusqlite::Connection;
 
-/// What would be lost with our tables. A table of ours whose rows are nowhere else is counted here and written to the file of `detach`.
+/// Numbers of the rows that only our tables hold. `detach` writes them to a file before it removes the tables.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Holdings {
     /// Conversations in the trash.
@@ -16,14 +16,16 @@ pub struct Holdings {
     pub pins: u64,
     /// Tags of conversations.
     pub tags: u64,
-    /// Rows of the agent's other tables that went to the trash with a session, by the agent's table. They are not in the file of `detach`.
-    pub not_kept: Vec<(String, u64)>,
+    /// Sessions that our own table has as archived.
+    pub archived: u64,
+    /// Rows of the agent's other tables that went to the trash with a session, by the agent's table.
+    pub rows: Vec<(String, u64)>,
 }
 
 impl Holdings {
     /// Whether nothing would be lost.
     pub const fn is_empty(&self) -> bool {
-        self.trashed == 0 && self.pins == 0 && self.tags == 0
+        self.trashed == 0 && self.pins == 0 && self.tags == 0 && self.archived == 0
     }
 }
 
@@ -40,12 +42,13 @@ pub(super) fn count(connection: &Connection) -> Result<Holdings, rusqlite::Error
         trashed: rows(connection, "hx_trash", "WHERE gone = 0")?,
         pins: rows(connection, "hx_pin", "")?,
         tags: rows(connection, "hx_tag", "")?,
-        not_kept: not_kept(connection)?,
+        archived: rows(connection, "hx_archived", "")?,
+        rows: with_sessions(connection)?,
     })
 }
 
 /// Counts the rows that went to the trash with a session, by the agent's table; tables without such rows are left out.
-fn not_kept(connection: &Connection) -> Result<Vec<(String, u64)>, rusqlite::Error> {
+fn with_sessions(connection: &Connection) -> Result<Vec<(String, u64)>, rusqlite::Error> {
     let mut counted = Vec::new();
     for (table, kept) in trash::kept_with_sessions(connection)? {
         let count = rows(connection, &kept, "WHERE hx_number IN (SELECT number FROM main.hx_trash WHERE gone = 0)")?;

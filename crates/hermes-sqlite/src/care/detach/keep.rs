@@ -1,16 +1,16 @@
 //! The file that keeps what only we hold, so that `hermes sessions import` can take it back.
 //!
-//! A line for the pin and the tags of each conversation that has any, then the conversations of the trash in the form of an export, each
+//! A line for the pin and the tags of each conversation that has any, a line for each session that our own table has as archived, then the conversations of the trash in the form of an export, each
 //! line with the entry that it belonged to. `docs/leaving.md` has the form.
 
 use super::holdings;
 use crate::calls::trash::{self, Kept};
-use crate::calls::{messages, row};
+use crate::calls::{archive, messages, row};
 use crate::error::Failure;
 use crate::open::{copy, place};
 use crate::write::database::Database;
 use hermes_session::export::{
-    SESSION_LINE_END, line_head_with_pin_and_tags, message_object, pins_and_tags_line, with_trash,
+    SESSION_LINE_END, archived_line, line_head_with_pin_and_tags, message_object, pins_and_tags_line, with_trash,
 };
 use hermes_session::import::InTrash;
 use hermes_session::{MessageId, MessageRequest, PinAndTags, Purpose, SessionId, StoreError, TargetProblem};
@@ -24,7 +24,7 @@ const PAGE: u32 = 100;
 
 /// Writes the file, for its owner alone: it is there when it is whole and on disk. `database` is read through and then not good for
 /// anything else.
-pub(super) fn write(database: &Database, target: &Path, told: &mut dyn FnMut(u64)) -> Result<(), Failure> {
+pub(super) fn write(database: &Database, target: &Path, progress: &mut dyn FnMut(u64)) -> Result<(), Failure> {
     let part = place::beside(target, &format!(".part-{}", std::process::id()));
     let failed = |error: std::io::Error| {
         let problem = TargetProblem::NotWritten { cause: error.to_string() };
@@ -33,7 +33,7 @@ pub(super) fn write(database: &Database, target: &Path, told: &mut dyn FnMut(u64
     place::remove(&part);
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part).map_err(failed)?;
     let mut out = BufWriter::new(made);
-    let outcome = lines(database, &mut |piece| out.write_all(piece.as_bytes()).map_err(failed), told)
+    let outcome = lines(database, &mut |piece| out.write_all(piece.as_bytes()).map_err(failed), progress)
         .and_then(|()| out.into_inner().map_err(|error| failed(error.into_error())))
         .and_then(|made: File| made.sync_all().map_err(failed))
         .and_then(|()| copy::place_new(&part, target).map_err(failed));
@@ -45,10 +45,13 @@ pub(super) fn write(database: &Database, target: &Path, told: &mut dyn FnMut(u64
 fn lines(
     database: &Database,
     put: &mut dyn FnMut(&str) -> Result<(), Failure>,
-    told: &mut dyn FnMut(u64),
+    progress: &mut dyn FnMut(u64),
 ) -> Result<(), Failure> {
     for (id, pins_and_tags) in holdings::marked(database)? {
         put(&pins_and_tags_line(&id, &pins_and_tags))?;
+    }
+    for id in archive::beside(database)? {
+        put(&archived_line(&id))?;
     }
     for (at, entry) in holdings::trashed(database)?.into_iter().enumerate() {
         trash::show_kept(database, entry.number)?;
@@ -57,7 +60,7 @@ fn lines(
             let pins_and_tags = if place == 0 { entry.pins_and_tags.clone() } else { PinAndTags::default() };
             session(database, &entry, member, &pins_and_tags, put)?;
         }
-        told(at as u64 + 1);
+        progress(at as u64 + 1);
     }
     Ok(())
 }
@@ -70,8 +73,9 @@ fn session(
     put: &mut dyn FnMut(&str) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let session = row::existing(database, id)?;
-    let trash = InTrash { conversation: entry.id.clone(), deleted_at: entry.deleted_at, kept_until: entry.until };
-    put(&with_trash(&line_head_with_pin_and_tags(&session, pins_and_tags), &trash))?;
+    let in_trash = InTrash { conversation: entry.id.clone(), deleted_at: entry.deleted_at, kept_until: entry.until };
+    let rows = trash::kept_rows(database, entry.number, id, entry.members.first() == Some(id))?;
+    put(&with_trash(&line_head_with_pin_and_tags(&session, pins_and_tags), &in_trash, &rows))?;
     let (mut after, mut is_first) = (None::<MessageId>, true);
     loop {
         let window = after.map_or_else(|| MessageRequest::first(PAGE), |last| MessageRequest::after(last, PAGE));

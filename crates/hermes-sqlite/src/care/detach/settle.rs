@@ -1,7 +1,7 @@
 //! Finishing what is under way, in short steps: hidden sessions, indexing, an interrupted `optimize`.
 
 use crate::calls::hidden::{self, Hidden};
-use crate::calls::{deletion, recount, sessions, trash};
+use crate::calls::{archive, deletion, recount, sessions, trash};
 use crate::care::refresh;
 use crate::error::Failure;
 use crate::index::indexes;
@@ -15,6 +15,7 @@ pub(super) fn step(database: &Database) -> Result<bool, Failure> {
     if !deletion::step(database)? {
         return Ok(true);
     }
+    archive::settle(database)?;
     if let Some((id, state)) = arriving(database)? {
         resolve(database, &id, &state)?;
         return Ok(true);

@@ -1,4 +1,4 @@
-//! The counters of each session, against its rows.
+//! Compares the counters of each session with its rows.
 
 use crate::calls::row::text;
 use crate::error::Failure;
@@ -6,15 +6,15 @@ use crate::write::database::Database;
 use hermes_session::{Check, Json, MessageBody, Role};
 use std::collections::HashMap;
 
-/// What the rows of a session amount to.
+/// Counts of the rows of a session.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     rows: i64,
-    /// Those of the transcript: newer agents leave what was taken back in the table.
+    /// Rows of the transcript: newer agents leave rewound messages in the table.
     live: i64,
     calls: i64,
     live_calls: i64,
-    /// Whether every list of calls could be read.
+    /// Whether a list of calls could not be parsed.
     is_partial: bool,
 }
 
@@ -29,12 +29,12 @@ pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure
         let tally = tallies.remove(&id).unwrap_or_default();
         check.looked_at += 1;
         let mut compare = |column: usize, name: &str, live: i64, all: i64| -> Result<(), rusqlite::Error> {
-            let told = text(row, column)?.unwrap_or_default();
-            // What an agent takes back it leaves in the table, and in the counter.
-            if told == live.to_string() || (takes_back && told == all.to_string()) {
+            let stored = text(row, column)?.unwrap_or_default();
+            // An agent that keeps rewound messages in the table keeps them in the counter too.
+            if stored == live.to_string() || (takes_back && stored == all.to_string()) {
                 return Ok(());
             }
-            let (object, what) = (format!("sessions {id}"), format!("has {name} {told}, not {live}"));
+            let (object, what) = (format!("sessions {id}"), format!("has {name} {stored}, not {live}"));
             if takes_back {
                 check.note(object, what)
             } else {
@@ -50,7 +50,7 @@ pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure
     Ok(())
 }
 
-/// Reads the table once, in its own order, without the texts.
+/// Reads the table once, in its own order, without the message texts.
 fn tally(database: &Database, check: &mut Check) -> Result<HashMap<String, Tally>, Failure> {
     let mut tallies: HashMap<String, Tally> = HashMap::new();
     let mut statement = database.prepare(&format!(
@@ -67,7 +67,7 @@ fn tally(database: &Database, check: &mut Check) -> Result<HashMap<String, Tally
                 Some(MessageBody { tool_calls: Some(calls), ..MessageBody::empty(Role::Assistant) }.tool_call_count())
             }
             Some(Err(_)) => {
-                check.problem(format!("messages {}", row.get::<_, i64>(3)?), "has tool_calls that are no JSON");
+                check.problem(format!("messages {}", row.get::<_, i64>(3)?), "has tool_calls that are not JSON");
                 None
             }
         };

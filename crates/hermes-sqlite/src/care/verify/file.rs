@@ -1,4 +1,4 @@
-//! The file itself: its pages, trees and plain indexes, as SQLite's own check sees them, and who may read it.
+//! The file itself: its pages, trees and plain indexes, by SQLite's own check, and its permissions.
 
 use super::count;
 use crate::error::{Failure, is_damage};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// What it tells about full-text indexes is left to their own check.
+/// Runs SQLite's own check. Lines about full-text indexes go to `about_indexes`, for the check of the indexes.
 pub(super) fn look(
     database: &Database,
     path: &Path,
@@ -27,9 +27,9 @@ pub(super) fn look(
             Ok(None) => return Ok(()),
             Err(error) => return cut_off(database, check, error),
         };
-        let told: String = row.get(0)?;
-        // One row may tell of several things, under a heading that names the database.
-        for line in told.lines().filter(|line| !line.starts_with("*** ") && *line != "ok") {
+        let output: String = row.get(0)?;
+        // One row may report several problems, under a heading that names the database.
+        for line in output.lines().filter(|line| !line.starts_with("*** ") && *line != "ok") {
             if line.contains("FTS5 table") || line.starts_with("fts5: ") {
                 about_indexes.push(line.to_owned());
             } else {
@@ -39,38 +39,37 @@ pub(super) fn look(
     }
 }
 
-/// Takes in that SQLite's check was cut off. If an index was found damaged and the agent's tables are sound, the index is the reason.
+/// Handles that SQLite's check was cut off. If an index was found damaged and the agent's tables are sound, the index
+/// is the reason.
 fn cut_off(database: &Database, check: &mut Check, error: rusqlite::Error) -> Result<(), Failure> {
     let index = check.findings.iter().map(|finding| finding.object.clone()).find(|object| damage::is_derived(object));
     match index {
         Some(index) if is_damage(&error) && damage::in_agents_tables(database).is_none() => {
-            check.problem(index, format!("SQLite's check can't be read to its end because of it: {error}"));
+            check.problem(index, format!("because of it SQLite's check stopped early: {error}"));
             Ok(())
         }
         _ => Err(error.into()),
     }
 }
 
-/// Opening takes a file that others can read from them; one that is somebody else's stays as it is.
+/// Notes permissions that let other users read or write the file. Opening a store removes them, except on a file that
+/// another user owns.
 fn mode(path: &Path, check: &mut Check) {
     let Ok(found) = std::fs::symlink_metadata(path) else { return };
     let mode = found.permissions().mode() & 0o7777;
     if mode & 0o177 != 0 {
-        check.note(
-            "file",
-            format!("has the mode {mode:04o}, so that others may read or write it; 0600 is its owner's alone"),
-        );
+        check.note("file", format!("has mode {mode:04o}, so other users may access it; it should be 0600"));
     }
 }
 
-/// The tables and indexes by the page that each begins with, as SQLite's check calls them.
+/// Returns the tables and indexes by their root page, by which SQLite's check names them.
 fn trees(database: &Database) -> Result<BTreeMap<i64, String>, rusqlite::Error> {
     let mut statement =
         database.prepare("SELECT rootpage, type || ' ' || name FROM main.sqlite_schema WHERE rootpage > 0")?;
     statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-/// Returns what SQLite's quick check says of one table and its indexes: the object and the sentence of each problem.
+/// Runs SQLite's quick check on one table and its indexes. Returns the object and the description of each problem.
 pub(crate) fn about_table(database: &Database, table: &str) -> Result<Vec<(String, String)>, rusqlite::Error> {
     let trees = trees(database)?;
     let mut statement = database.prepare(&format!("PRAGMA main.quick_check('{table}')"))?;
@@ -82,7 +81,7 @@ pub(crate) fn about_table(database: &Database, table: &str) -> Result<Vec<(Strin
         .collect())
 }
 
-/// What a line of SQLite's check is about.
+/// Returns the object that a line of SQLite's check is about.
 fn object(line: &str, trees: &BTreeMap<i64, String>) -> String {
     let tree = line.strip_prefix("Tree ").and_then(|rest| rest.split(' ').next()?.parse().ok());
     if let Some(name) = tree.and_then(|root: i64| trees.get(&root)) {

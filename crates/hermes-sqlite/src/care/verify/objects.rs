@@ -1,4 +1,4 @@
-//! Tables, indexes and triggers that have to be there, and the agent's version.
+//! Tables, indexes and triggers that have to exist, and the agent's schema version.
 
 use super::count;
 use crate::error::Failure;
@@ -7,7 +7,7 @@ use crate::write::database::Database;
 use hermes_session::Check;
 use std::collections::BTreeSet;
 
-/// What every agent since schema 11 has.
+/// Objects that every agent since schema 11 has.
 const AGENT: [(&str, &str); 12] = [
     ("table", "schema_version"),
     ("table", "sessions"),
@@ -23,7 +23,7 @@ const AGENT: [(&str, &str); 12] = [
     ("trigger", "messages_fts_trigram_update"),
 ];
 
-/// What newer agents may do in another way.
+/// Objects that newer agents may define differently.
 const SCHEMA_11: [(&str, &str); 5] = [
     ("index", "idx_sessions_source"),
     ("index", "idx_sessions_parent"),
@@ -32,7 +32,7 @@ const SCHEMA_11: [(&str, &str); 5] = [
     ("index", "idx_sessions_title_unique"),
 ];
 
-/// What is ours.
+/// Our own objects.
 const SIDE: [(&str, &str); 29] = [
     ("table", "hx_again"),
     ("trigger", "hx_message_edited"),
@@ -72,7 +72,7 @@ pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure
         .collect::<Result<_, _>>()?;
     let version = schema::version(database)?;
     let is_adopted = database.memory().is_none();
-    // Older agents had fewer tables, and adopting their files makes the rest.
+    // Older agents had fewer tables, and adopting their files creates the rest.
     let is_old = !is_adopted && version.is_none_or(|version| version < schema::VERSION);
     let mut expected: Vec<(&str, &str)> = if is_old { AGENT[..3].to_vec() } else { AGENT.to_vec() };
     if !is_old && version.is_none_or(|version| version == schema::VERSION) {
@@ -81,7 +81,7 @@ pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure
     if is_adopted {
         expected.extend(SIDE);
     } else {
-        check.note("hx_session", "is kept in memory: this file is not adopted, and reading it does not change that");
+        check.note("file", "is not adopted: nothing of ours is in it");
     }
     for (kind, name) in expected {
         check.looked_at += 1;
@@ -91,7 +91,7 @@ pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure
     }
     match count(database, "SELECT count(*) FROM schema_version")? {
         1 => {}
-        0 => check.problem("table schema_version", "has no row, so that the agent takes any file for its newest"),
+        0 => check.problem("table schema_version", "has no row, so the agent takes the file for its newest schema"),
         rows => {
             check.problem("table schema_version", format!("has {rows} rows; the agent reads whichever comes first"))
         }

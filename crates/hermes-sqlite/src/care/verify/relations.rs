@@ -1,4 +1,4 @@
-//! Who belongs to whom: messages to sessions, sessions to parents, and whatever else refers to something.
+//! References: messages to sessions, sessions to parents, and foreign keys of other tables.
 
 use crate::calls::row::text;
 use crate::error::Failure;
@@ -6,7 +6,7 @@ use crate::write::database::Database;
 use hermes_session::Check;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many sessions of a cycle are named.
+/// How many sessions of a cycle are listed.
 const SHOWN: usize = 8;
 
 pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure> {
@@ -17,7 +17,7 @@ pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure
     references(database, check)
 }
 
-/// Sessions that no list can show.
+/// Reports sessions that no list can show.
 fn unreadable(database: &Database, check: &mut Check) -> Result<(), Failure> {
     let mut statement = database.prepare(
         "SELECT rowid, id, typeof(id) FROM sessions NOT INDEXED WHERE typeof(id) <> 'text' OR typeof(started_at) NOT IN ('real', 'integer')",
@@ -36,7 +36,8 @@ fn unreadable(database: &Database, check: &mut Check) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The parent of each session that has one. A foreign writer may take a parent away, and each session stays a conversation of its own.
+/// Returns the parent of each session that has one. A foreign writer may delete a parent; its children then become
+/// conversations of their own.
 fn parents(database: &Database, check: &mut Check) -> Result<BTreeMap<String, String>, Failure> {
     let mut statement = database.prepare(
         "SELECT s.id, s.parent_session_id, EXISTS (SELECT 1 FROM sessions p WHERE p.id = s.parent_session_id) \
@@ -49,13 +50,13 @@ fn parents(database: &Database, check: &mut Check) -> Result<BTreeMap<String, St
         if row.get(2)? {
             parents.insert(id, parent);
         } else {
-            check.note(format!("sessions {id}"), format!("has the parent {parent}, which is not there"));
+            check.note(format!("sessions {id}"), format!("has the parent {parent}, which does not exist"));
         }
     }
     Ok(parents)
 }
 
-/// Parents that lead back to where they began. Every walk along them ends all the same.
+/// Reports cycles of parents. Every walk along parents ends nevertheless.
 fn cycles(parents: &BTreeMap<String, String>, check: &mut Check) {
     let mut settled = BTreeSet::new();
     for start in parents.keys() {
@@ -65,7 +66,7 @@ fn cycles(parents: &BTreeMap<String, String>, check: &mut Check) {
         while let Some(id) = at.filter(|id| !settled.contains(id)) {
             if !on_path.insert(id) {
                 let first = path.iter().position(|seen| *seen == id).unwrap_or(0);
-                tell(&path[first..], check);
+                report_cycle(&path[first..], check);
                 break;
             }
             path.push(id);
@@ -75,7 +76,7 @@ fn cycles(parents: &BTreeMap<String, String>, check: &mut Check) {
     }
 }
 
-fn tell(cycle: &[&str], check: &mut Check) {
+fn report_cycle(cycle: &[&str], check: &mut Check) {
     let mut shown = cycle.iter().take(SHOWN).copied().collect::<Vec<_>>().join(" → ");
     if cycle.len() > SHOWN {
         shown.push_str(&format!(" → … ({} sessions)", cycle.len()));
@@ -91,13 +92,13 @@ fn orphans(database: &Database, check: &mut Check) -> Result<(), Failure> {
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let session = text(row, 1)?.unwrap_or_default();
-        let what = format!("belongs to the session {session}, which is not there");
+        let what = format!("belongs to the session {session}, which does not exist");
         check.problem(format!("messages {}", row.get::<_, i64>(0)?), what);
     }
     Ok(())
 }
 
-/// The other tables of the agent's that refer to something.
+/// Reports broken foreign keys of the agent's other tables.
 fn references(database: &Database, check: &mut Check) -> Result<(), Failure> {
     let mut statement = database.prepare("PRAGMA main.foreign_key_check")?;
     let mut rows = statement.query([])?;
@@ -105,7 +106,7 @@ fn references(database: &Database, check: &mut Check) -> Result<(), Failure> {
         let (table, parent): (String, String) = (row.get(0)?, row.get(2)?);
         if table != "messages" && table != "sessions" {
             let object = text(row, 1)?.map_or_else(|| table.clone(), |rowid| format!("{table} rowid {rowid}"));
-            check.problem(object, format!("refers to a row of {parent} that is not there"));
+            check.problem(object, format!("refers to a row of {parent} that does not exist"));
         }
     }
     Ok(())
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_cycle_is_told_once() {
+    fn each_cycle_is_reported_once() {
         let links = [("self", "self"), ("c", "b"), ("b", "a"), ("a", "c"), ("tail", "b"), ("end", "tail"), ("x", "y")];
         let parents = links.iter().map(|(id, parent)| (id.to_string(), parent.to_string())).collect();
         let mut check = Check::new("relations", "sessions");

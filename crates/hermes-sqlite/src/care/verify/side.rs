@@ -1,4 +1,4 @@
-//! Compares our rows beside the sessions with what a recomputation gives.
+//! Compares our side rows with recomputed values.
 
 use crate::calls::row::{text, time};
 use crate::care::refresh::{self, Places};
@@ -9,7 +9,7 @@ use hermes_session::{Check, Relation, SessionId, Timestamp};
 use rusqlite::params;
 use std::collections::BTreeSet;
 
-/// A row of ours.
+/// A side row.
 struct Side {
     id: SessionId,
     root: Option<String>,
@@ -40,12 +40,12 @@ pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure
         check.looked_at += 1;
         let object = format!("hx_session {name}");
         if row.get(1)? {
-            check.problem(object, "is missing, so that the session is in no list");
+            check.problem(object, "is missing, so the session is not listed");
             continue;
         }
         let relation = text(row, 2)?.unwrap_or_default();
         if Relation::from_stored(&relation).is_none() {
-            check.problem(&object, format!("has the relation {relation:?}, which is none"));
+            check.problem(&object, format!("has the unknown relation {relation:?}"));
         }
         if row.get(3)? {
             check.problem(&object, "has another started_at than the session");
@@ -61,9 +61,9 @@ pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure
         };
         match (side.stale.preview, side.stale.place) {
             (false, false) => {}
-            (true, false) => check.note(&object, "is to be told anew: preview and times"),
-            (false, true) => check.note(&object, "is to be told anew: place in the lineage"),
-            (true, true) => check.note(&object, "is to be told anew"),
+            (true, false) => check.note(&object, "has a stale preview and stale times; the next write refreshes them"),
+            (false, true) => check.note(&object, "has a stale place in the lineage; the next write refreshes it"),
+            (true, true) => check.note(&object, "is stale; the next write refreshes it"),
         }
         if !side.stale.preview {
             said(database, check, &side)?;
@@ -82,21 +82,21 @@ fn surplus(database: &Database, check: &mut Check) -> Result<(), Failure> {
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let id = text(row, 0)?.unwrap_or_default();
-        check.problem(format!("hx_session {id}"), "is beside a session that is not there");
+        check.problem(format!("hx_session {id}"), "belongs to a session that does not exist");
     }
     Ok(())
 }
 
-/// What is deleted or imported in steps, and not done yet.
+/// Notes sessions whose deletion, import or restore is not complete.
 fn hidden(database: &Database, check: &mut Check) -> Result<(), Failure> {
     let mut statement = database.prepare("SELECT session_id, state FROM hx_hidden")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let what = match text(row, 1)?.as_deref() {
-            Some("coming") => "is imported in part, and hidden until the import is run again",
-            Some("binned") => "goes to the trash, and what is left of it follows",
-            Some("restoring") => "comes back from the trash in part, and is hidden until the restore is run again",
-            _ => "was deleted; upkeep takes away what is left of it",
+            Some("coming") => "is imported in part, and hidden until you run the import again",
+            Some("binned") => "is moved to the trash in part; upkeep moves the rest",
+            Some("restoring") => "is restored from the trash in part, and hidden until you run the restore again",
+            _ => "was deleted in part; upkeep deletes the rest",
         };
         check.note(format!("hx_hidden {}", text(row, 0)?.unwrap_or_default()), what);
     }
@@ -117,7 +117,7 @@ fn unsettled(database: &Database, places: &mut Places) -> Result<BTreeSet<Sessio
     Ok(roots)
 }
 
-/// Compares what was said in a session.
+/// Compares the preview and the last activity of a session with its messages.
 fn said(database: &Database, check: &mut Check, side: &Side) -> Result<(), Failure> {
     let object = format!("hx_session {}", side.id);
     let preview = refresh::first_preview(database, &side.id)?;
@@ -125,7 +125,7 @@ fn said(database: &Database, check: &mut Check, side: &Side) -> Result<(), Failu
         check.problem(&object, format!("has the preview {:?}, not {preview:?}", side.preview.as_deref().unwrap_or("")));
     }
     let last_active = refresh::last_active(database, &side.id)?;
-    // A session without a readable start may have no time at all.
+    // A session without a readable start may have no times at all.
     if last_active.is_some() && side.last_active != last_active {
         check.problem(
             &object,
@@ -135,7 +135,8 @@ fn said(database: &Database, check: &mut Check, side: &Side) -> Result<(), Failu
     Ok(())
 }
 
-/// Compares a session's place in its conversation and, if the conversation starts with it, what the row says of the whole.
+/// Compares a session's place in its conversation. If the conversation starts with it, also compares the tip and
+/// activity of the whole.
 fn placed(
     database: &Database,
     check: &mut Check,

@@ -1,4 +1,4 @@
-//! The full-text indexes: whether they hold every message that they should, nothing else, and its text.
+//! The full-text indexes: whether they hold every message that they should, nothing else, and the right text.
 
 use super::{count, terms};
 use crate::calls::row;
@@ -8,11 +8,11 @@ use crate::write::database::Database;
 use hermes_session::Check;
 use std::collections::BTreeSet;
 
-/// `told` is what SQLite's own check of the file said of the indexes: it runs the one that FTS5 has, and without the write lock that
-/// asking FTS5 for it would take.
-pub(super) fn look(database: &Database, check: &mut Check, told: &[String]) -> Result<(), Failure> {
+/// Checks the indexes. `reported` holds the lines of SQLite's own check about them: that check runs the one of FTS5,
+/// without the write lock that calling FTS5 directly would take.
+pub(super) fn look(database: &Database, check: &mut Check, reported: &[String]) -> Result<(), Failure> {
     check.looked_at = count(database, "SELECT count(*) FROM messages")?;
-    for line in told {
+    for line in reported {
         let index = indexes::INDEXES.into_iter().rev().find(|index| line.contains(index.table()));
         let table = index.unwrap_or(Index::Words).table();
         if may_be_another_sqlite(database, table, line) {
@@ -28,18 +28,19 @@ pub(super) fn look(database: &Database, check: &mut Check, told: &[String]) -> R
             Kind::Inline | Kind::Missing => compare_inline(database, check, index.table()),
         };
         if let Err(error) = compared {
-            // A missing table is told by name in the check of the schema; here it says why there is no more to tell.
+            // The check of the schema names a missing table; this line explains why the comparison is missing.
             check.problem(format!("table {}", index.table()), format!("can't be compared with the messages: {error}"));
         }
     }
     for id in indexes::lacking(database)? {
-        check.problem(format!("hx_doclen {id}"), "is a message that our own indexes do not have");
+        check.problem(format!("hx_doclen {id}"), "is a message that is not in our own indexes");
     }
     Ok(())
 }
 
-/// Whether FTS5 may say this of an index that is whole: an older SQLite ends a text for trigrams at its first U+0000, with which all
-/// structured content begins, and FTS5 compares an index with what it would make of the texts itself.
+/// Returns whether FTS5 may report this of an intact index. An older SQLite ends a text for trigrams at its first
+/// U+0000, with which all structured content begins, and FTS5 compares an index with what it would build from the texts
+/// itself.
 fn may_be_another_sqlite(database: &Database, table: &str, line: &str) -> bool {
     let differs = line.contains("malformed inverted index") || line.contains("checksum mismatch");
     let has_nul = || {
@@ -49,7 +50,7 @@ fn may_be_another_sqlite(database: &Database, table: &str, line: &str) -> bool {
     table == Index::Trigrams.table() && differs && has_nul().unwrap_or(false)
 }
 
-/// Names each row that a statement finds; which they are.
+/// Reports each row that a statement finds. Returns their ids.
 fn each(
     database: &Database,
     check: &mut Check,
@@ -63,7 +64,7 @@ fn each(
     Ok(found)
 }
 
-/// An index of ours has what its view has.
+/// Compares an index of ours with its view.
 fn compare_compact(database: &Database, check: &mut Check, index: Index) -> Result<(), rusqlite::Error> {
     let (table, view) = (index.table(), indexes::view(index));
     let mut named = each(
@@ -71,7 +72,7 @@ fn compare_compact(database: &Database, check: &mut Check, index: Index) -> Resu
         check,
         table,
         &format!("SELECT v.id FROM {view} v WHERE NOT EXISTS (SELECT 1 FROM {table}_docsize d WHERE d.id = v.id)"),
-        "is a message that the index does not have",
+        "is a message that is not in the index",
     )?;
     named.extend(each(
         database,
@@ -93,7 +94,7 @@ fn compare_compact(database: &Database, check: &mut Check, index: Index) -> Resu
         ),
         "is in the index, but should not be",
     )?);
-    // What is to be looked at again may be in already.
+    // A message in the backlog may be in the index already, with an older text.
     let mut pending = database.prepare(&format!("SELECT {}", indexes::is_pending("?1")))?;
     for id in terms::differing(database, index)?.difference(&named) {
         if pending.query_row([id], |row| row.get(0))? {
@@ -104,9 +105,9 @@ fn compare_compact(database: &Database, check: &mut Check, index: Index) -> Resu
     Ok(())
 }
 
-/// An index of the agent's has a copy of every text.
+/// Compares an index of the agent's, which has a copy of every text, with the messages.
 fn compare_inline(database: &Database, check: &mut Check, table: &str) -> Result<(), rusqlite::Error> {
-    // NOT INDEXED: the table tells which messages there are, not another index that may be wrong itself.
+    // NOT INDEXED: the messages are read from the table itself, not from another index that may be wrong.
     each(
         database,
         check,
@@ -116,7 +117,7 @@ fn compare_inline(database: &Database, check: &mut Check, table: &str) -> Result
              AND NOT EXISTS (SELECT 1 FROM {table}_docsize d WHERE d.id = m.id)",
             indexes::is_pending("m.id")
         ),
-        "is a message that the index does not have",
+        "is a message that is not in the index",
     )?;
     each(
         database,
@@ -144,16 +145,16 @@ fn compare_inline(database: &Database, check: &mut Check, table: &str) -> Result
     Ok(())
 }
 
-/// Messages that are still to be indexed, and indexes that are being made anew.
+/// Notes messages that are not indexed yet, and indexes that are being rebuilt.
 pub(super) fn backlog(database: &Database, check: &mut Check) -> Result<(), Failure> {
     check.looked_at = indexes::INDEXES.len() as u64;
     let behind = indexes::backlog(database)?.max(indexes::own_backlog(database)?);
     if behind > 0 {
         let what = if behind == 1 { "a message that is".to_owned() } else { format!("{behind} messages that are") };
-        check.note("table messages", format!("has {what} still to be indexed"));
+        check.note("table messages", format!("has {what} not indexed yet"));
     }
     if indexes::needs_rebuild(database)? && !indexes::wants_rebuild(database)? {
-        check.note("indexes", "are being made anew; optimize goes on with it");
+        check.note("indexes", "are being rebuilt; optimize continues it");
     }
     Ok(())
 }

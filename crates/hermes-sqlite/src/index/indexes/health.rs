@@ -1,4 +1,4 @@
-//! An index that is broken makes room for a new one at once: messages are the truth, and nothing that is derived from them may keep one
+//! Replaces a damaged index by a new one at once. Messages are the truth, and data derived from them must not keep one
 //! from being written.
 
 use super::{INDEXES, Layout, drop_triggers, own, rebuild};
@@ -9,16 +9,18 @@ use crate::write::database::{Card, Database};
 use rusqlite::ErrorCode;
 use tracing::warn;
 
-/// Where health is kept; the same table as among the side tables, which may come later.
+/// The table in which the state of the indexes is stored. It is also one of the side tables, which may be created
+/// later.
 pub(super) const TABLE: &str =
     "CREATE TABLE IF NOT EXISTS hx_state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID";
 
-/// Does `work` in the transaction that is open. What is missing of the indexes is made first.
+/// Runs `work` in the open transaction, after creating missing parts of the indexes.
 ///
-/// If it fails in an index, the transaction is given up as a whole and the indexes are [blamed](Database::blame): whoever calls this
-/// again, in another one, gets new indexes first. FTS5 would go on failing in the same: it keeps in hand what it could not put on disk. The same
-/// goes for what was put aside and can't be cleared away: once SQLite has met damage, it writes nothing more in that transaction. If it fails
-/// again in the same, or new indexes can't be made, that is the caller's to tell.
+/// If `work` fails because of an index, the whole transaction is rolled back and the indexes are
+/// [blamed](Database::blame): the next call, in another transaction, creates new indexes first. Retrying in the same
+/// transaction would fail again, because FTS5 keeps buffered what it could not write. The same applies to discarded
+/// tables that can't be cleared: once SQLite has met damage, it writes nothing more in that transaction. If the next
+/// call fails the same way, or new indexes can't be created, the error is returned to the caller.
 pub(crate) fn despite_indexes<T>(
     database: &Database,
     mut work: impl FnMut() -> Result<T, Failure>,
@@ -30,7 +32,7 @@ pub(crate) fn despite_indexes<T>(
         renew(database)?;
     }
     if is_removed && database.layout().is_torn() && is_ours(database)? {
-        super::mend(database, true)?;
+        super::create_missing(database, true)?;
     }
     let outcome = removed.and_then(|()| work()).map(|done| (done, settle(database)));
     let (failure, is_to_blame) = match outcome {
@@ -59,21 +61,22 @@ pub(crate) fn despite_indexes<T>(
     Err(failure)
 }
 
-/// Has FTS5 put on disk what it has in hand, as it does at a savepoint: else it would fail in the commit, and nobody would know why.
+/// Makes FTS5 write its buffered data, as it does at a savepoint. Otherwise it would fail in the commit, with an
+/// unspecific error.
 fn settle(database: &Database) -> Result<(), Failure> {
     database.prepare_cached("SAVEPOINT settled")?.execute([])?;
     database.prepare_cached("RELEASE settled")?.execute([])?;
     Ok(())
 }
 
-/// Whether a statement may have failed because of an index.
+/// Returns whether a statement may have failed because of an index.
 pub(crate) fn is_to_blame_for(failure: &Failure) -> bool {
     let Failure::Sqlite(error) = failure else { return false };
     let text = error.to_string();
     let is_damaged = error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt);
-    // Also where only a part of an index is gone: "no such table: main.messages_fts_docsize".
+    // Also matches if only a part of an index is missing: "no such table: main.messages_fts_docsize".
     let is_part = ["messages_fts", "hx_"].iter().any(|name| text.contains(name));
-    // So damaged that it can't be opened: "vtable constructor failed: messages_fts".
+    // Also matches an index too damaged to be opened: "vtable constructor failed: messages_fts".
     let is_lost = ["no such", "constructor failed"].iter().any(|what| text.contains(what)) && is_part;
     is_damaged || is_lost || text.contains("no such module") || text.contains("fts5")
 }
@@ -89,13 +92,12 @@ fn is_card_damaged(database: &Database) -> bool {
     verify::about_table(database, "sessions").is_ok_and(|problems| problems.iter().any(is_card))
 }
 
-/// Whether SQLite only says that something failed, as it does of what FTS5 meets at a savepoint.
+/// Returns whether SQLite reports only an unspecific error, as it does for errors of FTS5 at a savepoint.
 fn is_unspecific(failure: &Failure) -> bool {
     matches!(failure, Failure::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::Unknown))
 }
 
-/// Says of a failure that the indexes in use have nothing to do with it: to make them anew would not help, and would be done again and
-/// again.
+/// Marks a failure as not caused by the indexes in use. Rebuilding them would not help, and would be repeated forever.
 pub(crate) fn elsewhere(failure: Failure) -> Failure {
     match failure {
         Failure::Sqlite(error) => Failure::Elsewhere(error),
@@ -103,9 +105,9 @@ pub(crate) fn elsewhere(failure: Failure) -> Failure {
     }
 }
 
-/// Puts empty indexes in the place of those that there are, whatever state they are in, and notes every message to be indexed. From then on
-/// everybody goes on as ever, and finds what is indexed by then. What was there is cleared away bit by bit. Where the indexes are not ours
-/// to change, or that fails, they stay as they are: much can be written without them.
+/// Replaces the indexes by empty ones, whatever state they are in, and puts every message into the backlog. From then
+/// on writes work again, and searches find what is indexed so far. The old indexes are cleared in steps. If the indexes
+/// are not ours to change, or replacing fails, they stay: most writes work without them.
 fn renew(database: &Database) -> Result<(), Failure> {
     if !is_ours(database)? {
         return Ok(());
@@ -119,16 +121,16 @@ fn renew(database: &Database) -> Result<(), Failure> {
 }
 
 fn put_new(database: &Database) -> Result<(), Failure> {
-    // How far new ones are is kept there.
+    // The watermark of a rebuild is stored there.
     database.execute_batch(TABLE)?;
     let has_triggers = !Layout::of(database)?.has_no_triggers();
-    // Which of them it was is not told: all that a write goes through is made anew.
+    // Which index is damaged is unknown, so everything that a write uses is replaced.
     INDEXES.into_iter().try_for_each(|index| drop_triggers(database, index))?;
     rebuild::abandon(database)?;
     super::abandon_agents(database)?;
     INDEXES.into_iter().try_for_each(|index| rebuild::put_aside(database, index, index.table()))?;
     super::create(database)?;
-    // An agent without FTS5 has taken them away, because it can't write with them.
+    // An agent without FTS5 has dropped the triggers, because it can't write with them; they are not created again.
     for index in INDEXES.into_iter().filter(|_| !has_triggers) {
         drop_triggers(database, index)?;
     }
@@ -136,7 +138,8 @@ fn put_new(database: &Database) -> Result<(), Failure> {
     Ok(database.refresh()?)
 }
 
-/// Whether the triggers of the indexes are ours to change: the agent's schema is one that we have made or adopted, or they were made by us.
+/// Returns whether the triggers of the indexes are ours to change: we created or adopted the agent's schema, or we made
+/// the indexes.
 pub(crate) fn is_ours(database: &Database) -> Result<bool, Failure> {
     let adopted = schema::version(database)?.is_none_or(|version| version <= schema::VERSION);
     Ok(adopted || Layout::of(database)?.is_made_by_us())
@@ -154,11 +157,11 @@ mod tests {
         "DROP TABLE messages_fts_trigram_docsize",
         "DROP TABLE messages_fts_trigram_data",
         "DROP TABLE messages_fts_config",
-        // This one shows when it is put on disk.
+        // This damage shows only when FTS5 writes its buffer.
         "DROP TABLE messages_fts_idx",
         "UPDATE messages_fts_data SET block = x'0000000000010203' WHERE id = 10",
         "DELETE FROM messages_fts_data; DELETE FROM messages_fts_config",
-        // A view that is broken is nobody's business.
+        // An unrelated broken view must not matter.
         "DROP TABLE messages_fts_docsize; CREATE VIEW theirs AS SELECT gone FROM sessions",
     ];
 

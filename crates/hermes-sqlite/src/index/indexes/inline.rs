@@ -1,18 +1,19 @@
-//! The agent's layout: each index keeps a copy of its texts.
+//! The agent's layout: each index stores a copy of its texts.
 
 use super::layout::{Hook, Look};
 use super::{EVENTS, Index, pending, text};
 use crate::error::Failure;
 use crate::write::database::Database;
 
-/// Makes the triggers that an index lacks, and lets the one for new rows leave out ours; whether all were there.
-pub(super) fn mend(database: &Database, index: Index, look: &Look) -> Result<bool, Failure> {
+/// Creates missing triggers of an index, and replaces its insert trigger by one that skips rows in the backlog. Returns
+/// whether none was missing.
+pub(super) fn create_missing(database: &Database, index: Index, look: &Look) -> Result<bool, Failure> {
     let mut whole = true;
     for (event, hook) in EVENTS.into_iter().zip(look.hooks) {
         let name = format!("{}_{event}", index.table());
         match (event, hook) {
             (_, Hook::Missing) => whole = false,
-            // The others are right as they are: taking out a row that is not in such an index does nothing.
+            // The other triggers are right as they are: removing a row that is not in such an index does nothing.
             ("insert", Hook::Agents) => database.execute_batch(&format!("DROP TRIGGER {name}"))?,
             _ => continue,
         }

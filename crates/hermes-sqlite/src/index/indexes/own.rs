@@ -1,6 +1,7 @@
-//! The part of the indexing step that fills the indexes that only we use, for everybody's messages.
+//! The part of the indexing step that fills the indexes that only we use, with the messages of all writers.
 //!
-//! Ids only grow, so a watermark tells which messages are in; those that are imported below it, or are changed, are noted one by one.
+//! Ids only grow, so a watermark says which messages are indexed. Messages that are imported below it, or changed, are
+//! recorded one by one.
 
 use super::step::{self, STEP};
 use super::{Merging, health, text};
@@ -12,23 +13,23 @@ use rusqlite::{OptionalExtension as _, params};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// Under this key stands up to which message the indexes are filled.
+/// Key of the watermark: the last message up to which the indexes are filled.
 const KEY: &str = "own:filled";
-/// Under this key stands that they are to be emptied first, and how far that is: [`TO_SET_ASIDE`] or [`SET_ASIDE`].
+/// Key of the state of emptying the indexes: [`TO_SET_ASIDE`] or [`SET_ASIDE`]. Absent if they are not being emptied.
 const EMPTYING: &str = "own:emptying";
-/// They are as they were.
+/// The old tables have not been renamed yet.
 const TO_SET_ASIDE: &str = "1";
-/// New ones are in their place, and what was there is being taken away.
+/// New tables have replaced the old ones, which are being deleted.
 const SET_ASIDE: &str = "2";
 
-/// How many messages go in at once, if they are not long: the more, the fewer words are looked up twice.
+/// Maximum number of messages in a batch, if they are short. The larger a batch, the fewer words are looked up twice.
 const BATCH: usize = 250;
-/// The number of messages in a batch from which on automatic merging of the indexes is off.
+/// Batch size from which on automatic merging of the indexes is off.
 const LARGE_BATCH: usize = 32;
-/// A batch is begun in the first part of a step only, so that the step ends in time.
+/// Age of a step after which no batch is started, so that the step ends in time.
 const BEGIN: Duration = Duration::from_millis(10);
 
-/// The messages that are to be looked at again, and the trigger that notes what others change.
+/// Table of messages to index again, and the trigger that records changes by foreign writers.
 pub(super) const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS hx_again (id INTEGER PRIMARY KEY);
 CREATE TRIGGER IF NOT EXISTS hx_message_edited AFTER UPDATE OF content, tool_name, tool_calls ON messages BEGIN
@@ -36,13 +37,13 @@ CREATE TRIGGER IF NOT EXISTS hx_message_edited AFTER UPDATE OF content, tool_nam
 END;
 ";
 
-/// Makes the tables.
+/// Creates the tables.
 pub(super) fn lay_ground(database: &Database) -> Result<(), Failure> {
     database.execute_batch(vocabulary::TABLES)?;
     Ok(database.execute_batch(TABLES)?)
 }
 
-/// Notes a message that comes in below the watermark.
+/// Records a message that was inserted below the watermark.
 pub(super) fn again(database: &Database, id: i64) -> Result<(), Failure> {
     if watermark(database)?.is_some_and(|edge| id <= edge) {
         database.prepare_cached("INSERT OR IGNORE INTO hx_again (id) VALUES (?)")?.execute([id])?;
@@ -58,7 +59,7 @@ fn watermark(database: &Database) -> Result<Option<i64>, Failure> {
     Ok(value.and_then(|text| text.parse().ok()))
 }
 
-/// Has them made anew from nothing.
+/// Makes the next steps rebuild the indexes from empty.
 pub(super) fn restart(database: &Database) -> Result<(), Failure> {
     database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([KEY])?;
     database.execute_batch("DELETE FROM hx_again")?;
@@ -72,7 +73,7 @@ fn emptying(database: &Database) -> Result<Option<String>, Failure> {
         .optional()?)
 }
 
-/// Whether they wait to be emptied, or are being emptied.
+/// Returns whether the indexes are to be emptied, or are being emptied.
 pub(super) fn is_emptying(database: &Database) -> Result<bool, Failure> {
     Ok(emptying(database)?.is_some())
 }
@@ -84,8 +85,8 @@ fn set_emptying(database: &Database, state: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Empties them a bit more, for whoever is about to drop them. Returns whether there is more to do. Interrupted, they are filled from
-/// nothing by the next process that keeps the store in order.
+/// Empties the indexes one more step, for a caller that is about to drop them. Returns whether there is more to do. If
+/// this is interrupted, the next process that runs upkeep fills them again.
 pub(crate) fn empty_step(database: &Database) -> Result<bool, Failure> {
     if !is_emptying(database)? {
         if watermark(database)?.is_none() {
@@ -96,7 +97,7 @@ pub(crate) fn empty_step(database: &Database) -> Result<bool, Failure> {
     empty(database, Instant::now())
 }
 
-/// Empties them a bit more; whether there is more to do.
+/// Empties the indexes one more step. Returns whether there is more to do.
 fn empty(database: &Database, start: Instant) -> Result<bool, Failure> {
     while let Some(state) = emptying(database)? {
         while vocabulary::clear_step(database).map_err(health::elsewhere)? {
@@ -114,7 +115,7 @@ fn empty(database: &Database, start: Instant) -> Result<bool, Failure> {
     Ok(false)
 }
 
-/// Puts some more messages in; whether there are more.
+/// Indexes some more messages. Returns whether there are more.
 pub(super) fn fill(database: &Database, start: Instant, merging: &mut Merging<'_>) -> Result<bool, Failure> {
     if empty(database, start)? {
         return Ok(true);
@@ -133,10 +134,10 @@ pub(super) fn fill(database: &Database, start: Instant, merging: &mut Merging<'_
             done.execute([message.id])?;
         }
     }
-    // What is noted for messages that are gone.
+    // Entries of deleted messages are left over.
     database.prepare_cached("DELETE FROM hx_again")?.execute([])?;
     let mut edge = watermark(database)?.unwrap_or(i64::MIN);
-    // What came while a trigger was missing nobody else has indexed, and the trigger may be back since.
+    // Messages that were added while a trigger was missing are in no index, and the trigger may exist again.
     let is_seen_to = database.layout().has_no_triggers() || health::is_ours(database)?;
     loop {
         if start.elapsed() > BEGIN {
@@ -160,7 +161,7 @@ pub(super) fn fill(database: &Database, start: Instant, merging: &mut Merging<'_
     }
 }
 
-/// The messages that should be in and are not, by what is kept of each: its length.
+/// Returns the messages that should be indexed but are not, judged by the stored lengths.
 pub(crate) fn lacking(database: &Database) -> Result<Vec<i64>, Failure> {
     let Some(edge) = watermark(database)? else { return Ok(Vec::new()) };
     let lengths = vocabulary::Lengths::load(database)?;
@@ -178,7 +179,7 @@ pub(crate) fn lacking(database: &Database) -> Result<Vec<i64>, Failure> {
     Ok(lacking)
 }
 
-/// The messages that some index does not know yet, in no order, some of them twice.
+/// Returns the messages that some index does not have yet, unordered and possibly twice.
 pub(crate) fn unindexed(database: &Database) -> Result<Vec<i64>, Failure> {
     let mut statement = database.prepare_cached(
         "SELECT m.id FROM hx_pending p CROSS JOIN messages m ON m.id BETWEEN p.first AND p.last \
@@ -189,7 +190,7 @@ pub(crate) fn unindexed(database: &Database) -> Result<Vec<i64>, Failure> {
     Ok(ids)
 }
 
-/// How many messages are still to be put in.
+/// Returns how many messages are not indexed yet.
 pub(crate) fn backlog(database: &Database) -> Result<u64, Failure> {
     let count: i64 = database
         .prepare_cached("SELECT (SELECT count(*) FROM messages WHERE id > ?) + (SELECT count(*) FROM hx_again)")?
@@ -197,10 +198,10 @@ pub(crate) fn backlog(database: &Database) -> Result<u64, Failure> {
     Ok(count.unsigned_abs())
 }
 
-/// Takes messages out, before they are deleted.
+/// Removes messages from the indexes, before they are deleted.
 ///
-/// One that was changed since it was put in stays: only with the text that it had then could it be taken out, and any other would
-/// break the index. While the indexes wait to be emptied nothing has to be taken out.
+/// A message that was changed after it was indexed stays: removing it takes the text that was indexed, and any other
+/// text would damage the index. While the indexes are being emptied nothing has to be removed.
 pub(super) fn remove(database: &Database, messages: &[i64]) -> Result<(), Failure> {
     if is_emptying(database)? {
         return Ok(());
@@ -221,7 +222,7 @@ static COLUMNS: LazyLock<String> =
     LazyLock::new(|| format!("SELECT m.id, {}, m.content, m.tool_name, m.tool_calls FROM", text("m")));
 static NEXT: LazyLock<String> =
     LazyLock::new(|| format!("{} messages m WHERE m.id > ? ORDER BY m.id LIMIT {BATCH}", *COLUMNS));
-// CROSS: the list is nearly always empty, which SQLite can't know; it would look through the messages.
+// CROSS JOIN: the list is nearly always empty, which SQLite can't know; it would scan the messages.
 static AGAIN: LazyLock<String> = LazyLock::new(|| {
     format!("{} hx_again a CROSS JOIN messages m ON m.id = a.id WHERE a.id > ? ORDER BY a.id LIMIT {BATCH}", *COLUMNS)
 });
@@ -229,7 +230,7 @@ static UNCHANGED: LazyLock<String> = LazyLock::new(|| {
     format!("{} messages m WHERE m.id = ?1 AND NOT EXISTS (SELECT 1 FROM hx_again WHERE id = ?1)", *COLUMNS)
 });
 
-/// A message as it is stored.
+/// The stored columns of a message.
 struct Stored {
     id: i64,
     whole: Vec<u8>,
@@ -280,7 +281,7 @@ mod tests {
     use crate::open::connection::open_writer;
     use std::ops::ControlFlow;
 
-    /// A file with one session.
+    /// Makes a file with one session.
     fn file() -> (tempfile::TempDir, Database) {
         let folder = tempfile::tempdir().unwrap();
         let opened = open_writer(&folder.path().join("state.db"), &SqliteOptions::default()).unwrap();
@@ -289,7 +290,7 @@ mod tests {
         (folder, database)
     }
 
-    /// A message that a foreign writer adds.
+    /// Adds a message like a foreign writer. Returns its id.
     fn say(database: &Database, text: &str) -> i64 {
         let sql = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', ?, 2.0)";
         database.execute(sql, [text]).unwrap();
@@ -348,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_made_anew_from_nothing() {
+    fn they_are_rebuilt_from_nothing() {
         let (_folder, database) = file();
         let only = say(&database, "汉字 word");
         settle(&database);

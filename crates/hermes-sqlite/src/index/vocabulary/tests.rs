@@ -1,4 +1,4 @@
-//! The indexes against SQLite's own, on the texts that are hardest to cut.
+//! Compares our indexes with SQLite's own, on texts that are hard to tokenize.
 
 mod property;
 
@@ -26,7 +26,7 @@ fn entries(connection: &Connection) -> BTreeSet<String> {
     statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
 }
 
-/// The tokens that the vocabulary knows.
+/// Returns the tokens in the vocabulary.
 fn listed(connection: &Connection) -> BTreeSet<String> {
     let token = |entry: String| entry.split_once('/').map_or(entry.clone(), |(_, token)| token.to_owned());
     entries(connection).into_iter().map(token).collect()
@@ -46,7 +46,7 @@ fn told(connection: &Connection, pairs: &Pairs) -> Vec<i64> {
     ids
 }
 
-/// A file with `messages_fts` as the agent makes it, and the texts in it.
+/// Makes a file with `messages_fts` as the agent defines it, and adds the texts.
 fn peer(texts: &[&[u8]]) -> Connection {
     let connection = Connection::open_in_memory().unwrap();
     connection.execute_batch("CREATE VIRTUAL TABLE messages_fts USING fts5(content)").unwrap();
@@ -58,7 +58,7 @@ fn peer(texts: &[&[u8]]) -> Connection {
     connection
 }
 
-/// The words of `messages_fts` that the vocabulary should have.
+/// Returns the words of `messages_fts` that the vocabulary should have.
 fn words_of_peer(peer: &Connection) -> BTreeSet<String> {
     let mut statement = peer.prepare("SELECT CAST(term AS BLOB) FROM words").unwrap();
     let words = statement.query_map([], |row| row.get::<_, Vec<u8>>(0)).unwrap();
@@ -68,7 +68,7 @@ fn words_of_peer(peer: &Connection) -> BTreeSet<String> {
         .collect()
 }
 
-/// The numbers of tokens that FTS5 keeps, as it counts them.
+/// Returns the token counts that FTS5 stores.
 fn counts_of_peer(peer: &Connection) -> Vec<u32> {
     let mut statement = peer.prepare("SELECT sz FROM messages_fts_docsize ORDER BY id").unwrap();
     let sizes = statement.query_map([], |row| row.get::<_, Vec<u8>>(0)).unwrap();
@@ -116,7 +116,7 @@ fn huge_texts_are_cut_as_sqlite_cuts_them() {
 }
 
 #[test]
-fn what_is_not_listed_is_told() {
+fn unlisted_words_are_reported() {
     let connection = connection();
     let data = "iVBORw0KGgo/".repeat(30);
     let long = "é".repeat(65);
@@ -144,7 +144,7 @@ fn pictures_in_structured_content_cost_nothing() {
 }
 
 #[test]
-fn letters_behind_escapes_are_told() {
+fn letters_behind_escapes_are_reported() {
     let connection = connection();
     let message =
         |id, calls: &'static str, text: &'static str| Document { id, stored: calls.as_bytes(), decoded: text };
@@ -180,7 +180,7 @@ fn words_are_known_as_they_are_compared() {
 }
 
 #[test]
-fn marks_that_make_other_letters_are_told() {
+fn marks_that_make_other_letters_are_reported() {
     let connection = connection();
     add_texts(&connection, &["и\u{306}од", "cafe\u{301}", "йод", "a\u{fe0f}b", "\u{2764}\u{fe0f} a"]);
     assert_eq!(unlisted(&connection, None, 10).unwrap(), [1]);
@@ -263,7 +263,7 @@ fn readers_make_nothing() {
     }
 }
 
-/// Every row of every table of ours, shadows left out, and what the indexes of tokens hold.
+/// Returns every row of every table of ours, without shadow tables, and the contents of the token indexes.
 fn picture(connection: &Connection) -> Vec<String> {
     connection
         .execute_batch(
@@ -328,7 +328,7 @@ fn what_was_removed_is_gone_and_the_rest_is_as_it_was() {
     remove(&both, &[unlisted_message]).unwrap();
     check_integrity(&both);
     assert_eq!(picture(&both), picture(&one));
-    // Neither what is gone already nor what was never there.
+    // Removing messages that are already gone, or were never there, changes nothing.
     remove(&both, &documents(2_000)).unwrap();
     remove(&both, &documents(9_000)).unwrap();
     check_integrity(&both);
@@ -360,7 +360,7 @@ fn nothing_of_a_batch_is_left_when_it_is_rolled_back() {
 #[test]
 fn clearing_goes_in_steps_that_leave_whole_indexes() {
     let connection = crate::write::database::Database::new(connection());
-    // A foreign view that is broken must not be in the way.
+    // A broken foreign view must not make this fail.
     connection.execute_batch("CREATE VIEW broken AS SELECT * FROM nowhere").unwrap();
     assert!(!clear_step(&connection).unwrap());
     let many: Vec<String> = (0..1_500).map(|n| format!("word{n} 大{}", char::from_u32(0x4e00 + n).unwrap())).collect();

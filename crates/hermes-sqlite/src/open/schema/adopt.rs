@@ -1,4 +1,4 @@
-//! Makes the agent's schema, or brings a file of an older one to it. One transaction, the caller's.
+//! Creates the agent's schema, or upgrades a file of an older one to it, in the caller's transaction.
 
 use super::{VERSION, agent};
 use crate::calls::titles;
@@ -10,7 +10,7 @@ use hermes_session::{SessionId, Title};
 use rusqlite::params;
 use rusqlite::types::Value;
 
-/// Makes the schema in an empty file.
+/// Creates the schema in an empty file.
 pub(super) fn create(database: &Database) -> Result<(), Failure> {
     database.execute_batch(&agent::create_tables())?;
     database.execute_batch(agent::INDEXES)?;
@@ -19,8 +19,8 @@ pub(super) fn create(database: &Database) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns whether [`adopt`] alters rows or objects of the agent's, so that a copy is kept before: not in a sound file of schema 11, where only the
-/// triggers for new rows are swapped, which leaving restores.
+/// Returns whether [`adopt`] alters rows or objects of the agent, so that a copy is kept first. It does not in a sound
+/// file of schema 11, where only the insert triggers are replaced, which `detach` restores.
 pub(super) fn alters(database: &Database, version: i64) -> Result<bool, Failure> {
     let is_whole = || {
         let layout = indexes::Layout::of(database)?;
@@ -37,8 +37,8 @@ fn has_doubled_titles(database: &Database) -> Result<bool, Failure> {
     Ok(database.prepare(sql)?.exists([])?)
 }
 
-/// Brings a file of schema 1 to 11 to schema 11 as it should be: columns, indexes, one version row, full-text tables. Rows that these do
-/// not have yet follow bit by bit.
+/// Upgrades a file of schema 1 to 11 to a complete schema 11: columns, indexes, one version row, full-text tables. Rows
+/// missing in these are indexed later, in steps.
 pub(super) fn adopt(database: &Database, version: i64) -> Result<Vec<Notice>, Failure> {
     // Columns first: the indexes name some that old files lack.
     // The names are quoted as the agent quotes them: SQLite stores the text, and `detach` leaves it there.
@@ -55,7 +55,7 @@ pub(super) fn adopt(database: &Database, version: i64) -> Result<Vec<Notice>, Fa
     if version < VERSION {
         indexes::drop_all(database)?;
     }
-    if indexes::mend(database, true)? {
+    if indexes::create_missing(database, true)? {
         notices.push(Notice::IndexBehind);
     }
     Ok(notices)
@@ -90,7 +90,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Gives each session a title of its own where old files let two share one: the one that started last keeps it.
+/// Makes titles unique, because old files let two sessions share one: the session that started last keeps it.
 pub(super) fn part_titles(database: &Database) -> Result<Vec<Notice>, Failure> {
     let mut doubled = database.prepare(
         "SELECT id, title FROM (SELECT id, title, row_number() OVER (PARTITION BY title ORDER BY started_at DESC, id DESC) AS place \

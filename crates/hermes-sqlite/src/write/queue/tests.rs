@@ -12,7 +12,7 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn whoever_is_late_learns_who_holds_the_queue() {
+fn a_timeout_names_the_holder_of_the_queue() {
     let (_folder, store) = folder();
     let (mut one, mut two) = (Queue::of(&store), Queue::of(&store));
     one.enter("append messages", soon()).unwrap();
@@ -20,9 +20,9 @@ fn whoever_is_late_learns_who_holds_the_queue() {
     let late = two.enter("set a title", soon()).unwrap_err().holder.unwrap();
     let who = format!("process {} ({}), which began to append messages 0.", std::process::id(), name.trim());
     assert!(late.starts_with(&who), "{late}");
-    one.wait_for_outsider(true);
+    one.wait_for_foreign_writer(true);
     let late = two.enter("set a title", soon()).unwrap_err().holder.unwrap();
-    assert!(late.contains("waits for a program that takes no part in the queue"), "{late}");
+    assert!(late.contains("is itself waiting for a program outside the writers' queue"), "{late}");
     one.leave();
     two.enter("set a title", Instant::now() + Duration::from_secs(60)).unwrap();
 }
@@ -32,12 +32,12 @@ fn whoever_waits_goes_before_whoever_had_the_last_turn() {
     let (_folder, store) = folder();
     let (some_day, had_turn) = (Instant::now() + Duration::from_secs(60), std::sync::atomic::AtomicBool::new(false));
     let mut one = Queue::of(&store);
-    one.courtesy = Duration::from_secs(60);
+    one.yield_time = Duration::from_secs(60);
     for round in 0..20 {
         one.enter("write", some_day).unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Its slot ends when it is dropped, and not before it was noted.
+                // Its slot ends when it is dropped, and not before it was recorded.
                 let mut other = Queue::of(&store);
                 other.enter("write", some_day).unwrap();
                 had_turn.store(true, Ordering::Relaxed);
@@ -55,7 +55,7 @@ fn whoever_waits_goes_before_whoever_had_the_last_turn() {
 }
 
 #[test]
-fn who_gave_up_is_let_pass_once() {
+fn a_writer_that_gave_up_is_yielded_to_once() {
     let (_folder, store) = folder();
     let (mut one, mut two) = (Queue::of(&store), Queue::of(&store));
     one.enter("write", soon()).unwrap();
@@ -141,13 +141,13 @@ fn a_slot_that_does_not_end_is_passed_by_writers_alone() {
     let other = two.other().unwrap();
     assert!(other.starts_with(&format!("process {} (", std::process::id())), "{other}");
     two.leave();
-    assert!(two.enter("bring the store into use", soon()).is_err(), "only those who can go by SQLite's lock");
-    // Who waits for somebody outside is passed by nobody.
-    one.wait_for_outsider(true);
+    assert!(two.enter("prepare the store", soon()).is_err(), "only those who can go by SQLite's lock");
+    // A holder that waits for a foreign writer is not passed by others.
+    one.wait_for_foreign_writer(true);
     assert!(two.enter_or_pass("set a title", soon() + Duration::from_millis(100)).is_err());
     one.leave();
     two.enter_or_pass("set a title", some_day).unwrap();
-    assert_eq!(two.other().as_deref(), Some(OUTSIDER), "in the queue again");
+    assert_eq!(two.other().as_deref(), Some(FOREIGN_WRITER), "in the queue again");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn what_is_not_ours_is_left_alone() {
 fn the_file_is_removed_whatever_was_written_so_far() {
     let (_folder, store) = folder();
     let mut queue = Queue::of(&store);
-    // Nothing, only the time of a process that came to wait, then a whole record.
+    // An empty file, then one with only the time of a waiting process, then a whole record.
     File::create(&queue.path).unwrap();
     remove(&store);
     assert!(!queue.path.exists());

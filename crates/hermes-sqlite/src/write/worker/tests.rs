@@ -11,7 +11,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// A file, and how many background steps were done on it.
+/// A folder with a store.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -59,14 +59,14 @@ fn note(database: &Database, key: &str, value: i64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// One of three steps.
+/// Counts steps; work is left until the third.
 fn count(database: &Database) -> Result<bool, Failure> {
     let steps = steps(database)? + 1;
     note(database, "steps", steps)?;
     Ok(steps < 3)
 }
 
-/// A step that never comes to an end.
+/// A slow step that always reports more work.
 fn count_slowly(database: &Database) -> Result<bool, Failure> {
     std::thread::sleep(Duration::from_millis(60));
     count(database).map(|_| true)
@@ -110,7 +110,7 @@ async fn background_work_is_done_when_the_store_is_closed_unless_it_read_and_nob
     assert_eq!(place.steps(), 3);
 }
 
-/// What is damaged may be something else. New indexes that do not help would be put aside for newer ones, again and again.
+/// The damage may be elsewhere. New indexes that do not help would be replaced again and again.
 #[tokio::test]
 async fn what_fails_in_the_background_gets_no_new_indexes_from_a_write() {
     static BEGUN: Once = Once::new();
@@ -138,7 +138,7 @@ async fn closing_does_not_wait_for_all_of_it() {
     let workers = place.start(settings(count_slowly));
     write(&workers).await.unwrap();
     drop(workers);
-    // Each takes 60 ms, and none begins after 200.
+    // Each step takes 60 ms, and none starts after 200 ms.
     assert!((1..=4).contains(&place.steps()), "{}", place.steps());
 }
 
@@ -156,7 +156,7 @@ async fn unbroken_writing_does_not_keep_it_off() {
     let workers =
         place.start(Settings { background: Some(Background { step: nothing, pressing: count }), ..settings(nothing) });
     let jobs = (0..2_500).map(|_| write(&workers));
-    // All are waiting before the first is done, so that there is no pause between them.
+    // All jobs are waiting before the first is done, so there is no pause between them.
     let (_, seen) = tokio::join!(all(jobs), async { workers.write("look", steps).await.unwrap() });
     assert!(seen > 0);
 }
@@ -168,12 +168,12 @@ async fn whoever_waits_in_line_waits_for_one_long_transaction_only() {
     let place = Place::new();
     let opened = connection::open_writer(&place.path(), &SqliteOptions::default()).unwrap();
     let settings = settings(|database| count(database).map(|_| true));
-    // However long this machine takes to wake somebody.
-    let queue = opened.queue.with_courtesy(Duration::from_secs(60));
+    // Long enough, however slowly this machine wakes a thread.
+    let queue = opened.queue.with_yield_time(Duration::from_secs(60));
     let workers =
         Workers::start(Writing::Now(Box::new((opened.writer.unwrap(), queue))), None, &place.path(), settings).unwrap();
     write(&workers).await.unwrap();
-    // More is known to be left now, so that 250 writes are enough for a step.
+    // More work is known to be left now, so 250 writes are enough for a step.
     wait_for_steps(&workers, 1).await;
     let path = place.path();
     let other = std::thread::spawn(move || {
@@ -182,7 +182,7 @@ async fn whoever_waits_in_line_waits_for_one_long_transaction_only() {
         queue.enter("write", Instant::now() + Duration::from_secs(60)).unwrap();
         steps(&connection::open_reader(&path).unwrap()).unwrap()
     });
-    // So that all that follows is in one group.
+    // Makes all jobs that follow one group.
     let first = workers.write("wait", |_| {
         SENT.wait();
         Ok(())
@@ -202,7 +202,7 @@ async fn whoever_waits_in_line_waits_for_one_long_transaction_only() {
     assert_eq!(other.join().unwrap(), before.unwrap(), "a step came between");
 }
 
-/// Whether a process is blocked on the lock of a file.
+/// Returns whether a process is blocked on the lock of a file.
 fn somebody_waits_for(file: &Path) -> bool {
     let inode = format!(":{} ", std::fs::metadata(file).unwrap().ino());
     let locks = std::fs::read_to_string("/proc/locks").unwrap();
@@ -257,7 +257,7 @@ async fn a_job_that_fails_leaves_nothing_alone_or_beside_others() {
     };
     fail("job 1").await.unwrap_err();
     workers.write("note", |database| note(database, "job 2", 1)).await.unwrap();
-    // So that all that follows is in one group.
+    // Makes all jobs that follow one group.
     let first = workers.write("wait", |_| {
         SENT.wait();
         Ok(())
@@ -287,7 +287,7 @@ async fn every_answer_follows_a_sync() {
         write(&workers).await.unwrap();
         assert_eq!(SYNCS.load(Ordering::Relaxed), n);
     }
-    // What it tells of may have been committed by another process a moment ago.
+    // What the job read may have been committed by another process a moment ago.
     workers.write("look", steps).await.unwrap();
     assert_eq!(SYNCS.load(Ordering::Relaxed), 6);
     drop(workers);
@@ -304,7 +304,7 @@ async fn what_could_not_be_brought_to_disk_is_not_promised_and_ends_the_writing(
     assert!(matches!(error, StoreError::InDoubt { .. }), "{error:?}");
     let error = write(&workers).await.unwrap_err();
     assert!(matches!(error, StoreError::Backend { .. }), "{error:?}");
-    assert!(error.to_string().contains("an earlier write could not be brought to disk"), "{error}");
+    assert!(error.to_string().contains("an earlier write could not be synced to disk"), "{error}");
     workers.read("look", steps).await.unwrap();
 }
 
@@ -318,7 +318,7 @@ async fn a_log_that_was_taken_away_ends_the_writing() {
     assert!(matches!(write(&workers).await, Err(StoreError::Backend { .. })));
 }
 
-/// 2 is FULL, 1 is NORMAL.
+/// Returns the setting: 2 is FULL, 1 is NORMAL.
 async fn synchronous(workers: &Workers) -> i64 {
     let read = |database: &Database| Ok(database.pragma_query_value(None, "synchronous", |row| row.get(0))?);
     workers.write("look", read).await.unwrap()
@@ -338,10 +338,10 @@ async fn without_a_log_sqlite_brings_commits_to_disk_itself() {
     drop(workers);
     let workers = place.start(settings(nothing));
     assert_eq!(synchronous(&workers).await, 2);
-    // An agent that opens the file gives it a log.
+    // An agent that opens the file switches it to WAL mode.
     assert_eq!(set("WAL").as_deref(), Some("wal"));
     synchronous(&workers).await;
     assert_eq!(synchronous(&workers).await, 1);
-    // And nobody can take it away while the store is open.
+    // And no program can undo that while the store is open.
     assert_eq!(set("DELETE"), None);
 }

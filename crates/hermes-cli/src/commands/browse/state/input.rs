@@ -1,13 +1,14 @@
-//! What keys and the mouse do.
+//! Effects of keys and of the mouse.
 
 use super::{Mode, Question, State};
 use crate::commands::browse::event::{Effect, Input, Notice};
+use crate::commands::browse::help;
 use crate::commands::browse::line_editor::LineEditor;
 use hermes_session::{SessionId, Title};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Two clicks on one row within this time are one choice.
+/// Maximum time between two clicks on a row that count as a double click.
 const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 
 impl State {
@@ -16,7 +17,7 @@ impl State {
         match input {
             Input::Quit => vec![Effect::Leave(None)],
             Input::Suspend => vec![Effect::Suspend],
-            // Nothing is seen of what keys would do.
+            // The screen is too small to show what a key does.
             input if self.areas().is_none() => match input {
                 Input::Escape => vec![Effect::Leave(None)],
                 _ => Vec::new(),
@@ -25,6 +26,7 @@ impl State {
                 Mode::List => self.in_list(input),
                 Mode::Help(top) => self.in_help(top, &input),
                 Mode::Rename { id, line } => self.in_rename(id, line, input),
+                Mode::Tag { ids, line } => self.in_tag(ids, line, input),
                 Mode::Export { ids, line } => self.in_export(ids, line, input),
                 Mode::Confirm(question) => self.answered(question, &input),
             },
@@ -44,10 +46,10 @@ impl State {
             Input::End => self.cursor = last,
             Input::ScrollPreview(lines) => self.preview_scroll = self.preview_scroll.saturating_add(lines),
             Input::Enter => return self.current().map(|row| Effect::Leave(Some(row.id.clone()))).into_iter().collect(),
-            Input::Escape if is_blank => return vec![Effect::Leave(None)],
+            Input::Escape | Input::EndOfFile if is_blank => return vec![Effect::Leave(None)],
             Input::Text(text) if is_blank && text == "q" => return vec![Effect::Leave(None)],
             Input::Text(text) if is_blank && text == "?" => self.mode = Mode::Help(0),
-            // Blanks before a word filter nothing.
+            // Leading blanks filter nothing.
             Input::Text(text) if is_blank && text.trim().is_empty() => {}
             Input::Text(text) => {
                 self.filter.insert(&text);
@@ -65,6 +67,8 @@ impl State {
             Input::Preview => self.toggle_preview(),
             Input::Help => self.mode = Mode::Help(0),
             Input::Rename => self.begin_rename(),
+            Input::Pin => return self.begin_pin(),
+            Input::Tag => self.begin_tag(),
             Input::Delete => self.begin_delete(),
             Input::Export => self.begin_export(),
             Input::Wheel { lines, column, row } => self.wheel(lines, column, row),
@@ -74,7 +78,7 @@ impl State {
         Vec::new()
     }
 
-    /// Marks the row, or takes its mark away, and goes on to the next.
+    /// Toggles the mark of the row, and moves the cursor by `step`.
     fn mark(&mut self, step: isize) {
         let Some(id) = self.current().map(|row| row.id.clone()) else { return };
         match self.marked.iter().position(|marked| *marked == id) {
@@ -89,8 +93,8 @@ impl State {
         self.wants_preview = Some(!is_shown);
     }
 
-    /// The conversations that a command is about: those that are marked, else the one under the cursor.
-    fn chosen(&self) -> Vec<SessionId> {
+    /// Returns the conversations that a command applies to: the marked ones, else the one under the cursor.
+    pub(super) fn chosen(&self) -> Vec<SessionId> {
         if !self.marked.is_empty() {
             return self.marked.clone();
         }
@@ -122,13 +126,19 @@ impl State {
     }
 
     fn in_help(&mut self, top: usize, input: &Input) -> Vec<Effect> {
-        self.mode = match input {
-            Input::Up | Input::Wheel { lines: ..=0, .. } => Mode::Help(top.saturating_sub(1)),
-            Input::Down | Input::Wheel { lines: 1.., .. } => Mode::Help((top + 1).min(64)),
-            Input::PageUp | Input::Home => Mode::Help(0),
-            Input::PageDown => Mode::Help((top + 5).min(64)),
-            _ => Mode::List,
+        let (last, page) = (help::hidden(self.size), usize::from(self.size.1 / 2));
+        let top = top.min(last);
+        let top = match input {
+            Input::Up => top.saturating_sub(1),
+            Input::Down => top + 1,
+            Input::Wheel { lines, .. } => top.saturating_add_signed(*lines as isize),
+            Input::PageUp => top.saturating_sub(page),
+            Input::PageDown => top + page,
+            Input::Home => 0,
+            Input::End => last,
+            _ => return Vec::new(),
         };
+        self.mode = Mode::Help(top.min(last));
         Vec::new()
     }
 
@@ -158,11 +168,11 @@ impl State {
         Vec::new()
     }
 
-    /// A clear yes is one. Whatever else is typed leaves everything as it is.
+    /// Handles the answer to a question. Only `y` confirms; anything else changes nothing.
     fn answered(&mut self, question: Question, input: &Input) -> Vec<Effect> {
         let is_yes = matches!(input, Input::Text(text) if text == "y" || text == "Y");
         match question {
-            // A move of the mouse is no answer.
+            // The mouse does not answer a question.
             question if matches!(input, Input::Wheel { .. } | Input::Click { .. }) => {
                 self.mode = Mode::Confirm(question);
                 Vec::new()
@@ -186,7 +196,7 @@ impl State {
         let height = usize::from(areas.list.height).max(1);
         let most = self.len().saturating_sub(height);
         self.top = self.top.saturating_add_signed(lines as isize).min(most);
-        // The cursor goes along, so that it stays in sight.
+        // The cursor moves along, so that it stays visible.
         self.cursor = self.cursor.clamp(self.top, (self.top + height - 1).max(self.top));
     }
 
@@ -205,11 +215,12 @@ impl State {
     }
 }
 
-fn type_into(line: &mut LineEditor, input: Input) {
+/// Edits a line.
+pub(super) fn type_into(line: &mut LineEditor, input: Input) {
     match input {
         Input::Text(text) => line.insert(&text),
         Input::Backspace => _ = line.backspace(),
-        Input::Delete => line.delete(),
+        Input::Delete | Input::EndOfFile => line.delete(),
         Input::Clear => _ = line.clear(),
         Input::ClearWord => _ = line.clear_word(),
         Input::Left => line.left(),

@@ -74,7 +74,7 @@ fn what_is_typed_filters_at_once() {
 fn a_longer_filter_is_looked_for_in_the_former_result() {
     let mut state = loaded();
     state.update(Event::Rows { rows: many(300), is_last: true });
-    // Whichever way a filter comes about, it shows the same.
+    // A filter gives the same result however it was entered.
     for text in ["t", "ti", "tit 2", "tit 29", "alpha", "alphab", "e", "el"] {
         let mut typed = State::new((80, 24));
         typed.update(Event::Rows { rows: five().into_iter().chain(many(300)).collect(), is_last: true });
@@ -118,7 +118,7 @@ fn rows_that_come_leave_the_cursor_where_it_is() {
     state.update(Event::Found { question: 5, hits: vec![hit("x"), hit("id3"), hit("b")], is_partial: false });
     assert_eq!(shown(&state), ["x*", "id3*", "b*"]);
     press(&mut state, Input::End);
-    // Two rows come before it, one of which was known for its text.
+    // Two rows are inserted before it; one of them was a hit already.
     state.update(Event::Rows { rows: many(5)[2..4].to_vec(), is_last: true });
     assert_eq!((shown(&state), on(&state)), (vec!["id2".into(), "id3".into(), "x*".into(), "b*".into()], "b"));
 }
@@ -138,7 +138,7 @@ fn an_answer_that_comes_too_late_is_none() {
     state.update(Event::Found { question: late + 1, hits: vec![hit("d"), hit("b"), hit("new")], is_partial: true });
     assert_eq!(shown(&state), ["b", "e", "d*", "new*"]);
     assert_eq!((state.found_in_text(), state.search.clone()), (2, Search::Done { is_partial: true }));
-    // What the list knows of a conversation is shown, not what the answer says.
+    // The row of the list is shown, not that of the hit.
     assert_eq!(state.row(2).unwrap().0.title.as_deref(), Some("delta"));
     press(&mut state, Input::Backspace);
     assert_eq!((state.found_in_text(), state.search.clone()), (0, Search::Going));
@@ -172,7 +172,7 @@ fn q_leaves_only_before_anything_is_typed() {
     press(&mut state, Input::Clear);
     type_text(&mut state, " ");
     assert_eq!(state.filter.text(), "");
-    // What is pasted is meant to be searched for.
+    // Pasted text is searched for.
     press(&mut state, Input::Text("queue".into()));
     assert_eq!(state.filter.text(), "queue");
 }
@@ -208,7 +208,7 @@ fn deleting_asks_and_takes_what_is_marked() {
         (shown(&state).join(""), state.marked(), state.notice.as_ref().unwrap().text.as_str()),
         ("bde".into(), 0, "gone")
     );
-    // Without marks it is the one under the cursor; nothing is asked about nothing.
+    // Without marks, the row under the cursor is deleted. Without rows, no question is asked.
     press(&mut state, Input::Home);
     press(&mut state, Input::Delete);
     assert_eq!(state.mode, Mode::Confirm(Question::Delete(vec![id("b")])));
@@ -271,7 +271,7 @@ fn what_comes_while_something_is_typed_or_asked_waits() {
     state.update(Event::Told(Notice::error("no space left")));
     state.update(Event::Told(Notice::of("Deleted 20 of 46…")));
     press(&mut state, Input::Clear);
-    // No letter of a title is an answer.
+    // Letters typed into a title do not answer the question.
     assert_eq!((type_text(&mut state, "y"), state.asks_by_itself()), (vec![], false));
     let title = Title::parse("y").unwrap();
     assert_eq!(press(&mut state, Input::Enter), [Effect::Rename { id: id("a"), title }]);
@@ -312,7 +312,7 @@ fn a_preview_is_asked_for_once_and_where_it_is_seen() {
     assert_eq!((state.preview_scroll, state.preview().unwrap().1), (0, None));
     assert_eq!(press(&mut state, Input::Up), [], "it is kept");
     assert_eq!(state.update(Event::Resized(120, 30)), []);
-    // A search that knows a place in it asks for that place.
+    // A hit requests the preview around its message.
     type_text(&mut state, "beta");
     let effects = state.update(Event::Found { question: 4, hits: vec![hit("b")], is_partial: false });
     let place = Some((id("session"), MessageId(7)));
@@ -365,7 +365,17 @@ fn help_opens_scrolls_and_closes() {
     for key in [Input::Help, Input::Text("?".into())] {
         press(&mut state, key);
         press(&mut state, Input::Down);
+        assert_eq!(state.mode, Mode::Help(0), "all of it is shown");
+        state.update(Event::Resized(40, 10));
+        press(&mut state, Input::Down);
         assert_eq!(state.mode, Mode::Help(1));
+        press(&mut state, Input::End);
+        let Mode::Help(last) = state.mode else { panic!("{:?}", state.mode) };
+        press(&mut state, Input::PageDown);
+        press(&mut state, Input::Up);
+        assert_eq!(state.mode, Mode::Help(last - 1), "it never scrolls behind its end");
+        press(&mut state, Input::Home);
+        assert_eq!((state.mode.clone(), state.update(Event::Resized(80, 24))), (Mode::Help(0), vec![]));
         assert_eq!((press(&mut state, Input::Escape), state.mode.clone()), (vec![], Mode::List));
     }
     type_text(&mut state, "b?");
@@ -373,8 +383,24 @@ fn help_opens_scrolls_and_closes() {
 }
 
 #[test]
+fn ctrl_d_quits_only_before_anything_is_typed() {
+    let mut state = loaded();
+    type_text(&mut state, "be");
+    assert_eq!(press(&mut state, Input::EndOfFile), []);
+    assert_eq!((state.filter.text(), state.mode.clone()), ("be", Mode::List));
+    press(&mut state, Input::Clear);
+    // In a line it deletes the character after the cursor, as in a shell.
+    press(&mut state, Input::Rename);
+    press(&mut state, Input::Home);
+    press(&mut state, Input::EndOfFile);
+    assert!(matches!(&state.mode, Mode::Rename { line, .. } if line.text() == "lpha"), "{:?}", state.mode);
+    press(&mut state, Input::Escape);
+    assert_eq!(press(&mut state, Input::EndOfFile), [Effect::Leave(None)]);
+}
+
+#[test]
 fn ctrl_c_leaves_whatever_is_going_on() {
-    for begin in [Input::Help, Input::Rename, Input::Delete, Input::Export, Input::Text("x".into())] {
+    for begin in [Input::Help, Input::Rename, Input::Tag, Input::Delete, Input::Export, Input::Text("x".into())] {
         let mut state = loaded();
         press(&mut state, begin);
         assert_eq!(press(&mut state, Input::Suspend), [Effect::Suspend]);

@@ -1,41 +1,55 @@
-//! The last line (keys, questions, what is told), and the page of keys.
+//! The last line (keys, questions, notices), and the page of keys.
 
 use super::Painter;
 use crate::commands::browse::event::Notice;
+use crate::commands::browse::help;
 use crate::commands::browse::keys::KEYS;
 use crate::commands::browse::line_editor::LineEditor;
+use crate::commands::browse::rows::Row;
 use crate::commands::browse::state::{Mode, Question, State};
 use anstyle::{AnsiColor, Style};
 use hermes_terminal::Visible;
 use hermes_terminal::figures::plural;
 use hermes_terminal::layout::{cut, fit, tail, width, wrap};
+use hermes_terminal::transcript::NO_TITLE;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Position, Rect};
 
-/// Between two keys.
+/// Columns between two keys.
 const GAP: usize = 2;
-/// As wide as the longest name of a key.
-const KEY: usize = 11;
-/// What an answer is asked for with.
+/// The choices behind a question.
 const CHOICE: &str = " [y/N] ";
 
 impl Painter {
-    /// The last line; where typing goes on, if it is there.
+    /// Draws the last line. Returns the position of the text cursor, if it is there.
     pub(super) fn foot(&self, state: &State, area: Rect, buffer: &mut Buffer) -> Option<Position> {
         match &state.mode {
             Mode::List => match &state.notice {
                 Some(notice) => self.news(notice, area, buffer),
                 None => self.keys(area, buffer),
             },
-            Mode::Help(_) => {
-                let text = cut(&"↑ ↓ show more, any other key closes this".into(), usize::from(area.width));
-                self.paint.text(buffer, area, &text, Style::new().dimmed(), &[]);
+            Mode::Help(top) => {
+                let text = match help::hidden(state.size()) {
+                    0 => "Any key closes this".to_owned(),
+                    hidden => {
+                        format!("↑ ↓ scroll ({} below), other keys close", hidden.saturating_sub(*top))
+                    }
+                };
+                self.paint.text(buffer, area, &text.into(), Style::new().dimmed(), &[]);
             }
             Mode::Rename { line, .. } => {
-                // What is wrong with a line stands above it.
+                // An error about the line appears above it.
                 let above = Rect { y: area.y - 1, ..area };
                 state.notice.iter().for_each(|notice| self.news(notice, above, buffer));
                 return self.typed("Title: ", line, area, buffer);
+            }
+            Mode::Tag { ids, line } => {
+                let above = Rect { y: area.y - 1, ..area };
+                match &state.notice {
+                    Some(notice) => self.news(notice, above, buffer),
+                    None => self.above(&tagging(&state.tags_of(ids)), Style::new().dimmed(), above, buffer),
+                }
+                return self.typed("Tag: ", line, area, buffer);
             }
             Mode::Export { line, .. } => return self.typed("Export to: ", line, area, buffer),
             Mode::Confirm(question) => return self.question(state, question, area, buffer),
@@ -43,11 +57,15 @@ impl Painter {
         None
     }
 
-    /// What is told, up to the last line of an area: over as many lines as it takes, but never over all of the list.
     fn news(&self, notice: &Notice, area: Rect, buffer: &mut Buffer) {
         let color = if notice.is_error { AnsiColor::Red } else { AnsiColor::Green };
-        let style = Style::new().bold().fg_color(Some(color.into()));
-        let mut text = wrap(&notice.text.as_str().into(), usize::from(area.width));
+        self.above(&notice.text, Style::new().bold().fg_color(Some(color.into())), area, buffer);
+    }
+
+    /// Draws a text that ends in the last line of an area. It takes as many lines as it needs, but never covers the
+    /// whole list.
+    fn above(&self, text: &str, style: Style, area: Rect, buffer: &mut Buffer) {
+        let mut text = wrap(&text.into(), usize::from(area.width));
         let most = usize::from(area.y / 2).max(1);
         if text.len() > most {
             let rest: Vec<String> = text.split_off(most - 1).iter().map(ToString::to_string).collect();
@@ -61,7 +79,7 @@ impl Painter {
         }
     }
 
-    /// As many keys as fit.
+    /// Draws as many keys as fit.
     fn keys(&self, area: Rect, buffer: &mut Buffer) {
         let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
         let mut x = 0;
@@ -79,7 +97,7 @@ impl Painter {
         }
     }
 
-    /// A line that is typed, with the place in sight.
+    /// Draws an edited line, scrolled so that the cursor is visible.
     fn typed(&self, label: &str, line: &LineEditor, area: Rect, buffer: &mut Buffer) -> Option<Position> {
         let bold = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));
         let used = self.paint.text(buffer, area, &label.into(), bold, &[]);
@@ -96,17 +114,21 @@ impl Painter {
         let (before, what, behind): (&str, Visible, &str) = match question {
             Question::Delete(ids) => {
                 let what = match ids.as_slice() {
-                    [id] => state.known(id).map_or(id.as_str(), |row| row.name()).into(),
+                    // A conversation is deleted by a name that identifies it.
+                    [id] => match state.known(id).map(Row::name) {
+                        Some(name) if name != NO_TITLE => name.into(),
+                        _ => id.as_str().into(),
+                    },
                     ids => plural(ids.len() as u64, "conversations").into(),
                 };
-                ("Delete ", what, if state.deletes_for_good { " for good?" } else { "?" })
+                if state.deletes_for_good { ("Delete ", what, " for good?") } else { ("Move ", what, " to the trash?") }
             }
             Question::Overwrite { file, .. } => ("Overwrite ", file.display().to_string().into(), "?"),
         };
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-        // Whatever the name, what is asked about it is not cut.
-        let room = usize::from(area.width).saturating_sub(before.len() + behind.len() + CHOICE.len());
-        // Of a path the end tells most.
+        // The name is cut, never the question. Without room for the last space, the cursor is on the bracket.
+        let room = usize::from(area.width).saturating_sub(before.len() + behind.len() + CHOICE.trim_end().len());
+        // The end of a path says most.
         let what = if matches!(question, Question::Overwrite { .. }) { tail(&what, room) } else { cut(&what, room) };
         let text = format!("{before}{what}{behind}").into();
         let used = self.paint.text(buffer, area, &text, red, &[]);
@@ -115,15 +137,21 @@ impl Painter {
         Some(Position { x: (rest.x + used).min(area.width - 1), y: area.y })
     }
 
-    /// What each key does.
+    /// Draws the page of keys, from line `top` on.
     pub(super) fn help(&self, top: usize, area: Rect, buffer: &mut Buffer) {
-        let height = usize::from(area.height);
-        let top = top.min(KEYS.len().saturating_sub(height));
-        for ((key, _, what), y) in KEYS.iter().skip(top).zip(area.y..area.bottom()) {
+        let lines = help::lines(area.width);
+        let top = top.min(lines.len().saturating_sub(usize::from(area.height)));
+        for ((key, what), y) in lines.iter().skip(top).zip(area.y..area.bottom()) {
             let line = Rect { y, height: 1, ..area };
-            self.paint.text(buffer, line, &fit(&(*key).into(), KEY), Style::new().bold(), &[]);
-            let rest = Rect { x: KEY as u16, width: area.width - KEY as u16, ..line };
-            self.paint.text(buffer, rest, &cut(&(*what).into(), usize::from(rest.width)), Style::new(), &[]);
+            let used = self.paint.text(buffer, line, key, Style::new().bold(), &[]);
+            let rest = Rect { x: used, width: line.width - used, ..line };
+            self.paint.text(buffer, rest, what, Style::new(), &[]);
         }
     }
+}
+
+/// Returns the text above the line in which tags are typed.
+fn tagging(tags: &str) -> String {
+    let has = if tags.is_empty() { "No tags".to_owned() } else { format!("Tags: {tags}") };
+    format!("{has}. TAG adds, -TAG removes.")
 }

@@ -1,31 +1,34 @@
-//! The list: a line for each conversation, in columns that no text breaks.
+//! The list: a line for each conversation, in columns that no text can break.
 
 use super::Painter;
 use crate::commands::browse::areas::Areas;
 use crate::commands::browse::rows::Row;
 use crate::commands::browse::state::{Search, State};
+use crate::ui::pins_and_tags::{SIGN, listed};
 use anstyle::{AnsiColor, Style};
 use hermes_terminal::Visible;
 use hermes_terminal::figures::plural;
-use hermes_terminal::layout::{cut, right};
+use hermes_terminal::layout::{cut, right, width};
 use hermes_terminal::time::Now;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
-/// The cursor, the mark and a blank.
+/// Width of the cursor, the mark and a blank.
 const SIGNS: u16 = 3;
 const GAP: u16 = 2;
-/// As wide as a date.
+/// Width of a date.
 const ACTIVE: u16 = 10;
 const SOURCE: u16 = 10;
 const MESSAGES: u16 = 5;
-/// As wide as the ids that agents make.
+/// Width of the ids that agents create.
 const ID: u16 = 24;
 const LEAST_NAME: u16 = 20;
-/// What stands behind the name of a conversation that is there for its text.
+/// Minimum width of the tags behind a name.
+const LEAST_TAGS: u16 = 4;
+/// Label behind the name of a conversation that matches only in its messages.
 const IN_TEXT: &str = "in text";
 
-/// The columns of a list, from the left: where each begins, and how wide it is.
+/// The columns of a list: start and width of each.
 struct Columns {
     name: (u16, u16),
     active: (u16, u16),
@@ -35,7 +38,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// Those that there is room for; what is left belongs to the name.
+    /// Returns the columns that fit. The rest of the width belongs to the name.
     fn of(width: u16) -> Self {
         let mut name = width.saturating_sub(SIGNS + GAP + ACTIVE);
         let mut room_for = |columns: u16, least: u16| {
@@ -62,7 +65,7 @@ impl Painter {
     pub(super) fn list(&self, state: &State, areas: &Areas, now: &Now, buffer: &mut Buffer) {
         let columns = Columns::of(areas.list.width);
         match trouble(state).filter(|_| state.listed() > 0) {
-            // As long as the picker is open: who sees a part must not take it for everything.
+            // Shown as long as the picker is open, so that nobody takes a partial list for a complete one.
             Some(trouble) => {
                 let text = cut(&trouble.into(), usize::from(areas.heads.width));
                 self.paint.text(buffer, areas.heads, &text, red(), &[]);
@@ -100,8 +103,8 @@ impl Painter {
         let green = Style::new().bold().fg_color(Some(AnsiColor::Green.into()));
         let (plain, dim) = (Style::new(), Style::new().dimmed());
         let of_row = |style: Style| if looks.is_current { green } else { style };
-        let mut put = |column: (u16, u16), text: &Visible, style: Style| {
-            // Only what was typed is looked for, in what can be typed for.
+        let put = |buffer: &mut Buffer, column: (u16, u16), text: &Visible, style: Style| {
+            // Only the fields that the filter searches are highlighted.
             let text = cut(text, usize::from(column.1));
             let marks = if self.matcher.0.is_empty() { Vec::new() } else { self.matcher.1.marks(text.as_str()) };
             self.paint.text(buffer, part(area, column), &text, style, &marks);
@@ -113,15 +116,31 @@ impl Painter {
             true => (columns.name.0, columns.name.1.saturating_sub(IN_TEXT.len() as u16 + 1)),
             false => columns.name,
         };
+        let yellow = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
+        let (mut x, end) = (name_columns.0, name_columns.0 + name_columns.1);
+        if row.is_pinned {
+            unmarked(self, buffer, name_columns, &SIGN.into(), yellow);
+            x += SIGN.len() as u16;
+        }
         let is_title = row.title.is_some();
-        put(name_columns, &row.name().into(), of_row(if is_title { plain } else { dim }));
+        let name: Visible = row.name().into();
+        put(buffer, (x, end - x), &name, of_row(if is_title { plain } else { dim }));
+        // Tags take the room that the name leaves.
+        x = u16::try_from(width(&name)).unwrap_or(end).saturating_add(x + GAP);
+        if !row.tags.is_empty() && x + LEAST_TAGS <= end {
+            put(buffer, (x, end - x), &listed(&row.tags).into(), dim);
+        }
         if let Some(column) = columns.source {
-            put(column, &row.source.as_str().into(), of_row(Style::new().fg_color(Some(AnsiColor::Cyan.into()))));
+            put(
+                buffer,
+                column,
+                &row.source.as_str().into(),
+                of_row(Style::new().fg_color(Some(AnsiColor::Cyan.into()))),
+            );
         }
         if let Some(column) = columns.id {
-            put(column, &row.id.as_str().into(), dim);
+            put(buffer, column, &row.id.as_str().into(), dim);
         }
-        let yellow = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
         if looks.is_current {
             unmarked(self, buffer, (0, 1), &"→".into(), green);
         }
@@ -141,7 +160,7 @@ impl Painter {
     }
 }
 
-/// What is wrong with the list as a whole.
+/// Returns the error of the list as a whole.
 fn trouble(state: &State) -> Option<String> {
     let unreadable = match &state.unreadable {
         (0, _) => None,
@@ -153,7 +172,7 @@ fn trouble(state: &State) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// What is said in the place of rows.
+/// Returns the text to show instead of rows.
 fn nothing(state: &State) -> (String, Style) {
     let dim = Style::new().dimmed();
     if state.is_loading {
@@ -176,7 +195,7 @@ fn red() -> Style {
     Style::new().bold().fg_color(Some(AnsiColor::Red.into()))
 }
 
-/// What is particular about a row.
+/// Display state of a row.
 #[derive(Clone, Copy)]
 struct Looks {
     is_current: bool,

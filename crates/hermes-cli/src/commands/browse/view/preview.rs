@@ -1,4 +1,4 @@
-//! The preview: the end of a conversation, or the place in it that was found.
+//! The preview: the end of a conversation, or the messages around a hit.
 
 use super::Painter;
 use crate::commands::browse::areas::Pane;
@@ -12,12 +12,12 @@ use hermes_terminal::transcript::{Detail, Transcript};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
-/// A conversation in lines, for one width.
+/// A conversation laid out in lines, for one width.
 pub(super) struct Laid {
     wanted: Wanted,
     columns: u16,
     lines: Vec<Line>,
-    /// The line that the message begins in that is meant; behind the last one if none is.
+    /// The first line of the hit; the number of lines if there is no hit.
     meant: usize,
 }
 
@@ -33,7 +33,7 @@ impl Painter {
             Some(Preview::Failed(why)) => {
                 return self.say(why, Style::new().fg_color(Some(AnsiColor::Red.into())), pane.text, buffer);
             }
-            // It comes in a moment; a word would only flicker.
+            // It arrives in a moment; a text would only flicker.
             None => return,
         };
         let is_laid = self.laid.as_ref().is_some_and(|laid| laid.wanted == *wanted && laid.columns == pane.text.width);
@@ -45,7 +45,7 @@ impl Painter {
                 if is_meant {
                     meant = Some(lines.len());
                 }
-                // What matches may be anywhere in it.
+                // The match may be anywhere in the message, so all of it is shown.
                 transcript.show(if is_meant { Detail::Full } else { Detail::Folded });
                 lines.extend(transcript.message(message, now));
             }
@@ -55,7 +55,7 @@ impl Painter {
         let Some(laid) = &self.laid else { return };
         let mark = |text: &str| if self.matcher.0.is_empty() { Vec::new() } else { self.matcher.1.marks(text) };
         let height = usize::from(pane.text.height);
-        // The line with the match, a third down, so that one sees what led to it.
+        // The line with the match is a third down, so that the text before it is visible.
         let is_match = |line: &Line| !mark(&line.plain()).is_empty();
         let matching = laid.lines[laid.meant..].iter().position(is_match);
         let first = match wanted.place {
@@ -69,7 +69,7 @@ impl Painter {
         }
     }
 
-    /// Beside the list a bar, under it a line with the name of the conversation.
+    /// Draws the separator: a bar beside the list, or a line with the conversation's name under it.
     fn rule(&self, state: &State, area: Rect, buffer: &mut Buffer) {
         let dim = Style::new().dimmed();
         if area.width == 1 {
@@ -87,7 +87,7 @@ impl Painter {
         self.paint.line(buffer, area, &line, &|_| Vec::new());
     }
 
-    /// Says something in the place of what belongs there.
+    /// Draws a text instead of the usual content.
     pub(super) fn say(&self, text: &str, style: Style, area: Rect, buffer: &mut Buffer) {
         for (line, y) in wrap(&text.into(), usize::from(area.width)).iter().zip(area.y..area.bottom()) {
             self.paint.text(buffer, Rect { y, height: 1, ..area }, line, style, &[]);

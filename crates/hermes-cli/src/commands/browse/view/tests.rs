@@ -3,7 +3,7 @@ use crate::commands::browse::event::{Event, Hit, Input, Notice, Preview, Wanted}
 use crate::commands::browse::keys::KEYS;
 use crate::commands::browse::rows::Row;
 use crate::commands::browse::rows::tests::row;
-use hermes_session::{Message, MessageBody, MessageId, Role, SessionId, Timestamp, Title};
+use hermes_session::{Message, MessageBody, MessageId, Role, SessionId, Tag, Timestamp, Title};
 use jiff::tz::TimeZone;
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
@@ -58,7 +58,7 @@ fn drawn_by(painter: &mut Painter, state: &State) -> (Buffer, Position) {
     (terminal.backend().buffer().clone(), terminal.backend().cursor_position())
 }
 
-/// What a person sees, without blanks at the ends of lines.
+/// Returns the visible lines, without trailing blanks.
 fn lines(buffer: &Buffer) -> Vec<String> {
     let line = |y: u16| {
         let (mut text, mut x) = (String::new(), 0);
@@ -196,23 +196,23 @@ fn questions_and_news_are_on_the_last_line() {
     let mut state = loaded((40, 10));
     let last = |state: &State| lines(&drawn(state)).pop().unwrap();
     press(&mut state, [Input::Delete]);
-    assert_eq!(last(&state), "Delete Flaky login test? [y/N]");
+    assert_eq!(last(&state), "Move Flaky login te… to the trash? [y/N]");
     press(&mut state, [Input::Escape]);
     assert_eq!(last(&state), "Nothing was changed");
     press(&mut state, [Input::Down, Input::Delete]);
-    assert_eq!(last(&state), "Delete 大别山徒步计划和一个很长…? [y/N]");
+    assert_eq!(last(&state), "Move 大别山徒步计划… to the trash? [y/N]");
     state.deletes_for_good = true;
-    assert_eq!(last(&state), "Delete 大别山徒步计划… for good? [y/N]");
+    assert_eq!(last(&state), "Delete 大别山徒步计划和… for good? [y/N]");
     state.deletes_for_good = false;
     press(&mut state, [Input::Escape, Input::Mark, Input::Mark, Input::Delete]);
-    assert_eq!(last(&state), "Delete 2 conversations? [y/N]");
+    assert_eq!(last(&state), "Move 2 conversations to the trash? [y/N]");
     state.deletes_for_good = true;
     assert_eq!(last(&state), "Delete 2 conversations for good? [y/N]");
     press(&mut state, [Input::Escape, Input::Export]);
     assert_eq!(last(&state), "Export to: conversations.jsonl");
     press(&mut state, [Input::Enter]);
     state.update(Event::Exists { ids: vec![], file: "/a/rather/long/path/to/x.jsonl".into() });
-    assert_eq!(last(&state), "Overwrite …/long/path/to/x.jsonl? [y/N]");
+    assert_eq!(last(&state), "Overwrite …r/long/path/to/x.jsonl? [y/N]");
     press(&mut state, [Input::Escape, Input::Down]);
     assert_eq!(last(&state), "Enter resume  Esc quit  F1 help");
 }
@@ -222,10 +222,10 @@ fn news_is_never_seen_in_the_place_of_what_keys_answer() {
     let mut state = loaded((40, 10));
     let foot = |state: &State| lines(&drawn(state)).split_off(8);
     press(&mut state, [Input::Delete]);
-    state.update(Event::Deleted { ids: vec![], told: Notice::of("Deleted 20 of 46…") });
-    assert_eq!(foot(&state), ["", "Delete Flaky login test? [y/N]"]);
+    state.update(Event::Deleted { ids: vec![], told: Notice::of("Moved 20 of 46 to the trash…") });
+    assert_eq!(foot(&state), ["", "Move Flaky login te… to the trash? [y/N]"]);
     press(&mut state, [Input::Escape]);
-    assert_eq!(foot(&state)[1], "Deleted 20 of 46…");
+    assert_eq!(foot(&state)[1], "Moved 20 of 46 to the trash…");
     press(&mut state, [Input::Rename, Input::Clear, Input::Enter]);
     assert_eq!(foot(&state), ["visible character", "Title:"], "it is told above");
     state.update(Event::Told(Notice::of("Wrote it")));
@@ -325,14 +325,74 @@ fn the_keys_are_told_as_far_as_there_is_room() {
         let is_whole = KEYS.iter().any(|(_, what, _)| !what.is_empty() && last.ends_with(what));
         assert!(last.width() <= usize::from(width) && is_whole, "{last}");
     }
-    let mut state = loaded((40, 10));
-    press(&mut state, [Input::Help]);
-    assert!(seen(&state).contains("Enter") && !seen(&state).contains("mouse"));
-    press(&mut state, std::iter::repeat_n(Input::Down, 30));
-    assert!(!seen(&state).contains("resumes the") && seen(&state).contains("mouse"), "{}", seen(&state));
 }
 
-/// Numbers that are the same in every run.
+#[test]
+fn the_page_of_keys_is_readable_on_a_small_terminal() {
+    let mut state = loaded((40, 10));
+    press(&mut state, [Input::Help]);
+    insta::assert_snapshot!(seen(&state), @r#"
+    Browse sessions                        5
+    Enter      resume the conversation under
+               the cursor
+    Esc        clear the filter; if there is
+               none, quit. Also Ctrl-G
+    F1         show this page. Also ? before
+               anything is typed
+    Tab        mark for F4, F5, Del and
+               Ctrl-E, and go down;
+    ↑ ↓ scroll (25 below), other keys close
+    "#);
+    press(&mut state, [Input::End]);
+    insta::assert_snapshot!(seen(&state), @r#"
+    Browse sessions                        5
+    Shift-↑ ↓  scroll the preview
+    Ctrl-U     clear the filter; Ctrl-W: its
+               last word
+    Ctrl-D     quit if nothing is typed,
+               like q
+    Ctrl-C     quit
+    mouse      click to go there, click
+               again to resume
+    ↑ ↓ scroll (0 below), other keys close
+    "#);
+    let mut state = loaded((80, 24));
+    press(&mut state, [Input::Help]);
+    let all = lines(&drawn(&state));
+    assert!(all[1].starts_with("Enter ") && all[17].starts_with("mouse ") && all[23] == "Any key closes this");
+    for width in [40, 50, 80, 200] {
+        state.update(Event::Resized(width, 60));
+        assert!(!seen(&state).contains('…'), "{}", seen(&state));
+    }
+}
+
+#[test]
+fn pinned_rows_have_a_star_and_tags_are_behind_the_name() {
+    let mut state = loaded((80, 24));
+    let ids = [rows()[0].id.clone(), rows()[1].id.clone()];
+    let tags: Vec<_> = ["home", "work"].map(Tag::from_stored).into();
+    state.update(Event::Pinned { ids: vec![ids[1].clone()], is_pinned: true, failed: None });
+    state.update(Event::Tagged { tags: ids.iter().map(|id| (id.clone(), tags.clone())).collect(), failed: None });
+    press(&mut state, [Input::Tag]);
+    let all = lines(&drawn(&state));
+    insta::assert_snapshot!([&all[..5], &all[22..]].concat().join("\n"), @r#"
+    Browse sessions  type to filter                                  5 conversations
+       Title / preview              Active      Source      ID
+       * 大别山徒步计划和一个很长…  yesterday   telegram    20250304_150000_b0b0b0b0
+       a␛[31mred<U+009B>2J<U+202E…  1m ago      a␛[31mred…  evil
+    →  Flaky login test  home, wo…  2h ago      cli         20250305_091523_a1b2c3
+    Tags: home, work. TAG adds, -TAG removes.
+    Tag:
+    "#);
+    let red = |buffer: &Buffer| -> String {
+        let cells = buffer.content().iter().filter(|cell| cell.fg == ratatui_core::style::Color::Red);
+        cells.map(|cell| cell.symbol()).collect()
+    };
+    press(&mut state, [Input::Escape, Input::Text("home".into())]);
+    assert_eq!(red(&drawn(&state)), "home");
+}
+
+/// A deterministic random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -370,12 +430,13 @@ impl Dice {
     fn row(&mut self) -> Row {
         let title = (self.below(3) > 0).then(|| self.text().repeat(self.below(30) as usize));
         let preview = self.text();
-        Row { id: self.id(), ..row("x", title.as_deref(), &preview, HOSTILE) }
+        let tags = (0..self.below(3)).map(|_| Tag::from_stored(self.text())).collect();
+        Row { id: self.id(), is_pinned: self.below(2) == 0, tags, ..row("x", title.as_deref(), &preview, HOSTILE) }
     }
 
     fn input(&mut self) -> Input {
         let (column, row) = (self.below(220) as u16, self.below(60) as u16);
-        match self.below(30) {
+        match self.below(33) {
             0 => Input::Up,
             1 => Input::Down,
             2 => Input::PageUp,
@@ -399,13 +460,16 @@ impl Dice {
             20 => Input::Help,
             21 => Input::Wheel { lines: self.below(9) as i32 - 4, column, row },
             22 => Input::Click { column, row, at: Duration::from_millis(self.below(10_000)) },
+            23 => Input::Pin,
+            24 => Input::Tag,
+            25 => Input::EndOfFile,
             _ => Input::Text(self.text()),
         }
     }
 
     fn event(&mut self) -> Event {
         let place = (self.id(), MessageId(self.below(4) as i64));
-        match self.below(24) {
+        match self.below(26) {
             0 => Event::Resized(self.below(220) as u16 + 1, self.below(60) as u16 + 1),
             1 => Event::Rows { rows: (0..self.below(60)).map(|_| self.row()).collect(), is_last: self.below(2) == 0 },
             2 => {
@@ -422,6 +486,8 @@ impl Dice {
             6 => Event::Exists { ids: vec![self.id()], file: PathBuf::from(HOSTILE) },
             7 => Event::ListFailed(HOSTILE.into()),
             8 => Event::Unreadable { count: self.below(3), first: HOSTILE.into() },
+            9 => Event::Pinned { ids: vec![self.id(), self.id()], is_pinned: self.below(2) == 0, failed: None },
+            10 => Event::Tagged { tags: vec![(self.id(), vec![Tag::from_stored(HOSTILE)])], failed: None },
             _ => Event::Input(self.input()),
         }
     }

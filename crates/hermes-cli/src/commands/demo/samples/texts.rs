@@ -1,4 +1,4 @@
-//! What is said in the samples.
+//! Texts of the samples.
 
 const MINUTE: f64 = 60.0;
 const HOUR: f64 = 60.0 * MINUTE;
@@ -114,7 +114,7 @@ pub(super) const COMPRESSED: Sample = Sample {
     ],
 };
 
-/// How many of the turns below were carried over when the context was compressed.
+/// Number of turns below that were carried over when the context was compressed.
 pub(super) const KEPT_TURNS: usize = 2;
 
 pub(super) const CONTINUED: Sample = Sample {

@@ -1,40 +1,41 @@
-//! What `--fix` does. Nothing of it can lose a message.
+//! The fixes of `--fix`. None of them can lose a message.
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::reports::Mend;
+use crate::reports::Fix;
 use hermes_session::{ListRequest, MAX_PAGE, Optimizing, PageRequest, StoreError, View};
 use hermes_terminal::figures::plural;
 use std::os::unix::fs::PermissionsExt as _;
 
-/// Does all of it; each in words, with why it did not work out if it did not.
-pub(super) async fn all(context: &Context, mends: Vec<Mend>) -> Vec<(String, Option<String>)> {
+/// Applies all fixes. Returns each in words, with the reason if it failed.
+pub(super) async fn all(context: &Context, fixes: Vec<Fix>) -> Vec<(String, Option<String>)> {
     let mut done = Vec::new();
-    for mend in mends {
-        let (what, outcome) = match mend {
-            Mend::Mode(path, mode) => {
-                // By its path: a descriptor on a store that others have open in this process would drop their locks.
+    for fix in fixes {
+        let (what, outcome) = match fix {
+            Fix::Mode(path, mode) => {
+                // By path, not by descriptor: closing a descriptor on a store that this process has open would drop its
+                // locks.
                 let outcome = std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode));
                 (
-                    format!("took {} from others (mode {mode:o})", path.display()),
+                    format!("changed the mode of {} to {mode:o}", path.display()),
                     outcome.map_err(|error| error.to_string()),
                 )
             }
-            Mend::Remove(path) => {
+            Fix::Remove(path) => {
                 let outcome = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
                 (format!("removed {}", path.display()), outcome.map_err(|error| error.to_string()))
             }
-            Mend::Upkeep => {
+            Fix::Upkeep => {
                 let outcome = upkeep(context, false).await;
-                ("did what had been put off".to_owned(), outcome.map_err(|error| error.text()))
+                ("finished postponed work".to_owned(), outcome.map_err(|error| error.text()))
             }
-            Mend::Rebuild => {
+            Fix::Rebuild => {
                 let outcome = upkeep(context, true).await;
-                ("made the search indexes anew".to_owned(), outcome.map_err(|error| error.text()))
+                ("rebuilt the search indexes".to_owned(), outcome.map_err(|error| error.text()))
             }
-            Mend::Recount => match recount(context).await {
-                Ok(sessions) => (format!("counted the messages of {} anew", plural(sessions, "sessions")), Ok(())),
-                Err(error) => ("count messages anew".to_owned(), Err(error.text())),
+            Fix::Recount => match recount(context).await {
+                Ok(sessions) => (format!("recounted the messages of {}", plural(sessions, "sessions")), Ok(())),
+                Err(error) => ("recount messages".to_owned(), Err(error.text())),
             },
         };
         done.push((what, outcome.err()));
@@ -42,7 +43,8 @@ pub(super) async fn all(context: &Context, mends: Vec<Mend>) -> Vec<(String, Opt
     done
 }
 
-/// Closing the store at the end folds its log, if nobody else has it open.
+/// Runs deferred work, or rebuilds the indexes. Closing the store at the end checkpoints the WAL, unless another program
+/// has the file open.
 async fn upkeep(context: &Context, rebuild: bool) -> Result<(), CliError> {
     let store = context.open_for_writing().await?.store;
     let bar = context.ui.progress();
@@ -53,12 +55,12 @@ async fn upkeep(context: &Context, rebuild: bool) -> Result<(), CliError> {
         }
     }
     while store.upkeep().await? {
-        bar.show("catching up", 0, 0);
+        bar.show("finishing postponed work", 0, 0);
     }
     Ok(())
 }
 
-/// Looks at every session; how many had counted otherwise.
+/// Recounts the messages of every session. Returns the number of sessions that were wrong.
 async fn recount(context: &Context) -> Result<u64, CliError> {
     let store = context.open_for_writing().await?.store;
     let bar = context.ui.progress();
@@ -72,7 +74,7 @@ async fn recount(context: &Context) -> Result<u64, CliError> {
             bar.show("counting messages", looked_at, looked_at);
             match store.recount(&row.id).await {
                 Ok(was_wrong) => corrected += u64::from(was_wrong),
-                // It went meanwhile.
+                // Deleted in the meantime.
                 Err(StoreError::NotFound(_)) => {}
                 Err(error) => return Err(error.into()),
             }
