@@ -1,7 +1,7 @@
-"""What a real agent does with its session store, told as JSON: run on its own store and on ours, the two are compared.
+"""The use of the session store by a real agent, as JSON: run on its own store and on ours, for comparison.
 
-``python agent_story.py own|ours`` with ``HERMES_HOME`` set to an empty home (with a ``config.yaml`` or without).
-Runs in the Python environment into which hermes-agent is installed.
+``python agent_story.py own|ours`` with ``HERMES_HOME`` set to an empty home (with or without a ``config.yaml``). Runs
+in the Python environment in which hermes-agent is installed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def tell(step: str, result: Any) -> None:
 
 
 def hermes(*arguments: str) -> None:
-    """A command of the agent, as a person types it."""
+    """Runs a command of the agent, as a person types it."""
     command = [sys.executable, "-m", "hermes_sessions", "run", "hermes"] if IS_OURS else [_script("hermes")]
     run = subprocess.run([*command, *arguments], capture_output=True, text=True, cwd=HOME, timeout=120)
     tell("hermes " + " ".join(arguments), {"code": run.returncode, "out": run.stdout, "err": run.stderr})
@@ -44,7 +44,7 @@ def _script(name: str) -> str:
 
 
 def fill() -> None:
-    """Conversations as the agent makes them: plain, compressed, branched, delegated, of several platforms."""
+    """Creates conversations as the agent does: plain, compressed, branched, delegated, of several platforms."""
     db = SessionDB()
     tools = [
         {"id": "c1", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "src/main.rs"}'}}
@@ -101,7 +101,7 @@ def fill() -> None:
 
 
 def commands() -> None:
-    """The agent's commands on sessions."""
+    """Runs the agent's commands on sessions."""
     hermes("sessions", "list")
     hermes("sessions", "list", "--source", "telegram")
     hermes("sessions", "list", "--limit", "2")
@@ -123,7 +123,7 @@ def commands() -> None:
 
 
 def search_tool() -> None:
-    """The agent's search tool, with a summariser that only says what it was given."""
+    """Runs the agent's search tool, with a summariser that only returns its input."""
     from tools import session_search_tool
 
     async def summary(text: str, query: str, meta: dict[str, Any]) -> str:
@@ -139,7 +139,7 @@ def search_tool() -> None:
 
 
 def gateway() -> None:
-    """The gateway's session store: a chat that is written to, rewritten, reset and switched."""
+    """Runs the gateway's session store: a chat that is written to, rewritten, reset and switched."""
     from gateway.config import GatewayConfig, Platform
     from gateway.session import SessionSource, SessionStore
 
@@ -175,7 +175,7 @@ def gateway() -> None:
 
 
 def behind_the_api() -> None:
-    """The places where the agent reads or writes its database itself."""
+    """Runs the parts of the agent that read or write its database directly."""
     import cli
     from acp_adapter import session as editor
 

@@ -37,7 +37,7 @@ _ALLOWED_MODULES = {"hermes_state", "pytest", *sys.stdlib_module_names}
 
 
 class _SessionDB(state.SessionDB):
-    """Our store, with a connection of its own to the same file for tests that write SQL."""
+    """Our store, with a separate connection to the same file for tests that write SQL."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._side: sqlite3.Connection | None = None
@@ -60,7 +60,7 @@ class _SessionDB(state.SessionDB):
 
 
 class _Absent:
-    """Stands for a name of the agent's module that we have not, so that a test file which imports it can be loaded."""
+    """Placeholder for a name of the agent's module that we lack, so that a test file which imports it can be loaded."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -89,7 +89,7 @@ def _put_in_place() -> None:
 
 
 class _File:
-    """The functions of a test file, and what each uses."""
+    """The functions of a test file, and the names that each uses."""
 
     def __init__(self, path: Path) -> None:
         self._functions: dict[tuple[str, str], ast.AST] = {}
@@ -110,7 +110,7 @@ class _File:
                 self._always.append((owner, node.name))
 
     def kind(self, owner: str, name: str) -> str:
-        """The class of a test."""
+        """Returns the class of a test."""
         starts = [(owner, name), *(start for start in self._always if start[0] in ("", owner))]
         uses = {use for start in starts for use in self._uses(start, set())}
         for use, kind in (("agent", "integ"), ("inner", "white"), ("handle", "grey")):
@@ -128,7 +128,7 @@ class _File:
         function = self._functions[key]
         for node in ast.walk(function):
             if isinstance(node, ast.arg):
-                # A fixture of this file, or one of pytest's.
+                # A fixture of this file, or one of pytest.
                 yield from self._uses((owner, node.arg), seen)
                 if node.arg == "monkeypatch":
                     yield "inner"
@@ -162,7 +162,7 @@ def _use_of_module(module: str) -> Iterator[str]:
 
 
 def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """The names that an import brings, each with its module."""
+    """Yields the names that an import defines, each with its module."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             yield (alias.asname or alias.name).split(".")[0], alias.name

@@ -1,4 +1,4 @@
-"""Runs a call on two stores and says whether they answered alike."""
+"""Runs a call on two stores and compares the answers."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ _TIMES = {
     "activated_at",
     "capability_checked_at",
 }
-# The two stores are asked one after the other; on a busy machine that may be a while.
+# Maximum difference of times, in seconds. The two stores are called one after the other; on a busy machine that may
+# take a while.
 _APART = 120.0
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a store did: a value, or an exception."""
+    """The result of a call: a value, or an exception."""
 
     value: Any = None
     error: BaseException | None = None
@@ -44,7 +45,7 @@ class Answer:
 
 
 def answer(call: Call, db: Any) -> Answer:
-    """What a store answers."""
+    """Returns the result of a call."""
     try:
         return Answer(call.on(db))
     except Exception as error:
@@ -52,14 +53,14 @@ def answer(call: Call, db: Any) -> Answer:
 
 
 def same(theirs: Answer, ours: Answer) -> bool:
-    """Whether two answers are equal but for the time at which each was given."""
+    """Returns whether two answers are equal, apart from the times at which they were given."""
     if theirs.error or ours.error:
         return (theirs.failure, str(theirs.error)) == (ours.failure, str(ours.error))
     return same_value(theirs.value, ours.value)
 
 
 def same_value(theirs: Any, ours: Any, name: str = "") -> bool:
-    """Whether two values are equal in type and value; times may lie a little apart."""
+    """Returns whether two values are equal in type and value; times may differ a little."""
     if isinstance(theirs, dict) and isinstance(ours, dict):
         return list(theirs) == list(ours) and all(same_value(theirs[key], ours[key], key) for key in theirs)
     if isinstance(theirs, list) and isinstance(ours, list):
@@ -70,7 +71,7 @@ def same_value(theirs: Any, ours: Any, name: str = "") -> bool:
 
 
 def apart(theirs: Any, ours: Any, path: str = "") -> Iterator[str]:
-    """Where two values are not equal, for people."""
+    """Returns where two values differ, for people."""
     if isinstance(theirs, dict) and isinstance(ours, dict) and list(theirs) == list(ours):
         for key in theirs:
             if not same_value(theirs[key], ours[key], key):
@@ -89,7 +90,7 @@ def _ids(values: list[Any]) -> list[Any]:
 
 
 def peer() -> ModuleType:
-    """The agent's own module, under a name of its own: ``hermes_state`` may be ours."""
+    """Returns the agent's own module, under another name, because ``hermes_state`` may be ours."""
     name = "peer_hermes_state"
     if name not in sys.modules:
         folder = peer_folder()

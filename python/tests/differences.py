@@ -1,7 +1,7 @@
-"""Where our store answers otherwise than the agent's own, on purpose: each difference has a name and a reason.
+"""Intended differences between the answers of our store and the agent's own: each has a name and a reason.
 
-The comparison of random calls and of the agent's story knows no other exceptions. ``docs/differences.md`` shows the table to
-people; a test holds the two together.
+The comparison of random calls and of the agent's story allows no other exceptions. ``docs/differences.md`` shows the
+table to people; a test keeps the two in step.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from random_calls import Call
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference that is meant, and how it is seen.
+    """An intended difference, and how it shows.
 
-    After the calls of ``before`` both stores are asked ``call``; ``theirs`` and ``ours`` say what is true of the two answers.
-    Among random calls, ``explains`` says whether the difference accounts for two answers, given the agent's own store; and
-    ``avoids`` which calls are left out because the two stores would hold different things from there on.
+    After the calls of ``before``, ``call`` is made on both stores; ``theirs`` and ``ours`` check the two answers. For
+    random calls, ``explains`` returns whether the difference accounts for two answers, given the agent's own store;
+    ``avoids`` returns whether a call is left out because the content of the two stores would differ from there on.
     """
 
     name: str
@@ -131,13 +131,15 @@ def _is_other_queue(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
 
 
 def _is_plain(query: str) -> bool:
-    """Whether a query means the same in both languages: words of letters, and joins between them."""
+    """Returns whether a query means the same in both languages: words of letters, and operators between them."""
     words = query.replace('"', " ").replace("*", " ").split()
     return all(word.isascii() and word.isalpha() for word in words) and words[0] not in ("AND", "OR", "NOT")
 
 
 def _are_the_hits(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
-    """Whether we found exactly the messages that the query means, and the agent none but those that it takes it for."""
+    """Returns whether we found exactly the messages that the query means, and the agent only those of its own
+    interpretation.
+    """
     if call.method != "search_messages" or theirs.error or ours.error:
         return False
     are_ours = same_value(expected.hits(db, call), _only_hits(ours.value)) and all(
@@ -167,7 +169,7 @@ def _finds_more(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
 
 
 def _is_other_preview(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
-    """Whether two lists differ only in a preview where the agent has none."""
+    """Returns whether two lists differ only in a preview that the agent lacks."""
     if (
         call.method not in ("list_sessions_rich", "list_unlinked_telegram_sessions_for_user")
         or theirs.failure
@@ -180,7 +182,7 @@ def _is_other_preview(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool
 
 
 def _is_relaxed(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
-    """Whether nothing matches as a whole, and each message that we found has one of the words."""
+    """Returns whether nothing matches the whole query, and each message that we found has one of the words."""
     if call.method != "search_messages" or theirs.error or ours.error:
         return False
     return (
@@ -206,7 +208,7 @@ def _order(*wanted: str) -> Callable[[Any], bool]:
 DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "empty-meta-key",
-        "A key of the small table is 1 to 255 bytes; an empty one is refused on every provider.",
+        "A key in `state_meta` is 1 to 255 bytes long; an empty one is refused on every provider. The agent stores it.",
         (),
         Call("set_meta", ("", "x")),
         _is(None),
@@ -214,7 +216,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "no-empty-names",
-        "A session without id or source can't be found again. It is refused; the agent drops or doubles it without a word.",
+        "A session without id or source can't be found again, so it is refused. The agent drops or duplicates it silently.",
         (),
         _new("", "cli"),
         _is(""),
@@ -222,7 +224,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "own-parent",
-        "A session that is its own parent hides from every list and makes the agent's recursive listing run for ever. It is refused.",
+        "A session that is its own parent is refused. In the agent no list shows it, and the recursive listing never ends.",
         (),
         _new("a", parent_session_id="a"),
         _is("a"),
@@ -231,7 +233,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "late-create-fills-in",
-        "Counting tokens makes a session of source `unknown`; who creates it later tells the rest, and it is kept. The agent drops it.",
+        "Counting tokens creates a session of source `unknown`; a later `create_session` adds the other values. The agent drops them.",
         (Call("update_token_counts", ("a", 5)), _new("a", "telegram", system_prompt="Be brief.")),
         Call("get_session", ("a",)),
         lambda row: (row["source"], row["system_prompt"]) == ("unknown", None),
@@ -240,7 +242,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "absolute-keeps-cost",
-        "Setting counters without naming a cost leaves the cost as it is; the agent sets it to 0.",
+        "Setting counters without a cost keeps the cost; the agent sets it to 0.",
         (
             Call("update_token_counts", ("a",), {"estimated_cost_usd": 0.5}),
             Call("update_token_counts", ("a", 9), {"absolute": True}),
@@ -251,7 +253,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "handoff-is-guarded",
-        "Only a handoff that somebody claimed can be completed or fail, so a late worker can't overwrite a newer request.",
+        "Only a requested handoff can be completed, and only a pending or running one can fail, so a late timeout can't overwrite a success.",
         (_new("a"), Call("complete_handoff", ("a",))),
         Call("get_handoff_state", ("a",)),
         lambda state: state["state"] == "completed",
@@ -260,7 +262,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "handoffs-queue-by-request",
-        "Pending handoffs come in the order in which they were asked for; the agent sorts them by the age of the session.",
+        "Pending handoffs are listed in the order of their requests; the agent sorts them by the age of the session.",
         (_new("a"), _new("b"), Call("request_handoff", ("b", "telegram")), Call("request_handoff", ("a", "telegram"))),
         Call("list_pending_handoffs"),
         _order("a", "b"),
@@ -269,7 +271,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "negative-days",
-        "A negative age would delete every ended session, even one from the future. It is taken for a mistake.",
+        "A negative age would delete every ended session, even one from the future. It is refused as a mistake.",
         (),
         Call("prune_sessions", (-1,)),
         _is(0),
@@ -277,7 +279,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "prefix-keeps-case",
-        "An id is found by its exact beginning; the agent folds ASCII case and calls ids that differ in case alone ambiguous.",
+        "An id is found by its exact prefix; the agent folds ASCII case and reports ids that differ only in case as ambiguous.",
         (_new("Gateway-7"),),
         Call("resolve_session_id", ("gate",)),
         _is("Gateway-7"),
@@ -286,7 +288,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "titles-keep-case",
-        "`Plan` and `plan` are two titles, and each counts its own numbers; the agent mixes them.",
+        "`Plan` and `plan` are two titles, each numbered separately; the agent mixes them.",
         (_new("a"), Call("set_session_title", ("a", "plan #7"))),
         Call("get_next_title_in_lineage", ("Plan",)),
         _is("Plan #8"),
@@ -295,7 +297,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "numbered-title-is-a-number",
-        "The title that is resolved is the highest number of the lineage; the agent takes the newest that begins so, number or not, and counts on from a title that has none.",
+        "A title resolves to the highest number of its lineage; the agent takes the newest title with that prefix, number or not, and counts on from a title without one.",
         (
             _new("a"),
             _new("b"),
@@ -309,7 +311,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "relations-are-kept",
-        "A continuation stays one when its parent is opened again; the agent loses the chain.",
+        "A continuation remains one when its parent is reopened; the agent loses the chain.",
         (_new("a"), _end("a", "compression"), _new("b", parent_session_id="a"), Call("reopen_session", ("a",))),
         Call("get_compression_tip", ("a",)),
         _is("a"),
@@ -318,7 +320,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "one-continuation",
-        "The first child of a compressed session continues it; a later one is a conversation of its own. In the agent the latest child takes its place.",
+        "The first child of a compressed session continues it; a later one is a separate conversation. In the agent the latest child takes its place.",
         (_new("a"), _end("a", "compression"), _new("b", parent_session_id="a"), _new("c", parent_session_id="a")),
         Call("get_compression_tip", ("a",)),
         _is("c"),
@@ -327,7 +329,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "activity-of-the-conversation",
-        "A conversation is as active as its most active part, delegates too; the agent looks at continuations only.",
+        "The last activity of a conversation includes that of its delegates; the agent considers only continuations.",
         (_new("a"), _new("b"), _new("c", "tool", parent_session_id="a"), _say("c", "at work")),
         Call("list_sessions_rich", (), {"order_by_last_active": True}),
         _order("b", "a"),
@@ -345,7 +347,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "search-language",
-        "Every text is a query: punctuation, stray operators and any script are found as written (search-syntax.md). The agent finds nothing for most of them.",
+        "Every text is a valid query: punctuation, stray operators and any script are found as written (search-syntax.md). The agent finds nothing for most of them.",
         (_new("a"), _say("a", "look at src/main.rs")),
         Call("search_messages", ("src/main.rs",)),
         _is([]),
@@ -354,7 +356,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "search-rank-and-excerpt",
-        "The same messages are found; the rank is our own, and the excerpt lacks the blanks that the agent's index adds.",
+        "The same messages are found, but ranked by our own score, and the excerpt lacks the blanks that the agent's index adds.",
         (_new("a"), _say("a", "alpha")),
         Call("search_messages", ("alpha",)),
         lambda hits: hits[0]["snippet"] == ">>>alpha<<<  ",
@@ -372,7 +374,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "search-relaxes",
-        "A query that matches nothing as a whole finds the messages that have any of its words, each hit with `relaxed: true`. The agent finds nothing.",
+        "A query that no message matches as a whole finds the messages with any of its words, each hit with `relaxed: true`. The agent finds nothing.",
         (_new("a"), _say("a", "the alpha release")),
         Call("search_messages", ("alpha postponed",)),
         _is([]),
@@ -381,7 +383,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "surrogates-are-kept",
-        "Half a character (a lone surrogate) in a text is kept; the agent loses the message.",
+        "A lone surrogate (half a character) in a text is kept; the agent loses the message.",
         (_new("a"),),
         _say("a", "\ud800"),
         _fails("UnicodeEncodeError"),
@@ -389,7 +391,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "surrogates-in-titles-and-queries",
-        "Half a character in a title or a query is text: it is stored and searched as U+FFFD. The agent raises an error or finds nothing.",
+        "A lone surrogate in a title or a query is stored and searched as U+FFFD. The agent raises an error or finds nothing.",
         (_new("a"),),
         Call("set_session_title", ("a", "half \ud800")),
         _fails("UnicodeEncodeError"),
@@ -397,7 +399,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "marked-text-stays-text",
-        "A text that begins like the mark of structured content comes back as that text; the agent makes a list of it.",
+        "A text that begins with the prefix of structured content is returned unchanged; the agent returns a list.",
         (_new("a"), _say("a", "\0json:[1]")),
         Call("get_messages", ("a",)),
         lambda rows: rows[0]["content"] == [1],
@@ -405,7 +407,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "bytes-are-refused",
-        "Content is text or JSON. Bytes that are no text are refused; in the agent one such message breaks every list.",
+        "Content is text or JSON. Bytes that are not text are refused; in the agent one such message breaks every list.",
         (_new("a"),),
         _say("a", b"\xff"),
         _is(1),
@@ -416,7 +418,7 @@ DIFFERENCES: tuple[Difference, ...] = (
 
 @dataclass(frozen=True)
 class Told:
-    """A step of the agent's story that ends otherwise on our store: what becomes of the agent's own result."""
+    """A step of the agent's story whose result differs on our store: converts the agent's own result."""
 
     name: str
     adjust: Callable[[Any], Any]
@@ -434,7 +436,9 @@ STORY: dict[str, Told] = {
 
 
 def explained(call: Call, theirs: Answer, ours: Answer, db: Any) -> str | None:
-    """The name of the difference that accounts for two answers to a random call, given the agent's own store."""
+    """Returns the name of the difference that accounts for two answers to a random call, given the agent's own
+    store.
+    """
     for difference in DIFFERENCES:
         if difference.explains and difference.explains(call, theirs, ours, db):
             return difference.name
@@ -442,5 +446,5 @@ def explained(call: Call, theirs: Answer, ours: Answer, db: Any) -> str | None:
 
 
 def is_avoided(call: Call, db: Any) -> bool:
-    """Whether a random call is left out, because the two stores would hold different things after it."""
+    """Returns whether a random call is left out, because the content of the two stores would differ after it."""
     return any(difference.avoids(call, db) for difference in DIFFERENCES if difference.avoids)

@@ -1,6 +1,7 @@
-"""What our store should answer where it answers otherwise: told from the agent's own rows, in plain Python.
+"""The expected answers of our store where they differ from the agent's: computed from the agent's own rows, in plain
+Python.
 
-A named difference accepts an answer of ours only if it is the one that is told here.
+A named difference accepts an answer of ours only if it equals the one computed here.
 """
 
 from __future__ import annotations
@@ -17,29 +18,29 @@ Row = dict[str, Any]
 
 
 def sessions(db: Any) -> list[Row]:
-    """All sessions of a store."""
+    """Returns all sessions of a store."""
     rows: list[Row] = db.search_sessions(limit=1000)
     return rows
 
 
-# Ids and titles: letter by letter.
+# Ids and titles: exact matches.
 
 
 def id_of(db: Any, asked: str) -> str | None:
-    """The session of that id, or the only one whose id begins so."""
+    """Returns the session of that id, or the only one whose id begins with it."""
     ids = [row["id"] for row in sessions(db)]
     begun = [asked] if asked in ids else [name for name in ids if name.startswith(asked)]
     return begun[0] if len(begun) == 1 else None
 
 
 def folds_ids(db: Any, asked: str) -> bool:
-    """Whether an id begins so in another case only."""
+    """Returns whether an id begins with this text only if case is ignored."""
     folded = [row["id"] for row in sessions(db) if row["id"].lower().startswith(asked.lower())]
     return any(not name.startswith(asked) for name in folded)
 
 
 def _number(title: str | None, base: str) -> int | None:
-    """The number of a title in the lineage of another; the title itself is the first."""
+    """Returns the number of a title in the lineage of another; the title itself is the first."""
     if title == base:
         return 1
     found = re.fullmatch(re.escape(base) + r" #([0-9]{1,15})", title or "")
@@ -47,14 +48,14 @@ def _number(title: str | None, base: str) -> int | None:
 
 
 def titled(db: Any, title: str) -> str | None:
-    """The session with the highest number of a title; without any, the one with the title itself."""
+    """Returns the session with the highest number of a title; if there is none, the one with the title itself."""
     rows = [(_number(row["title"], title), row["title"] != title, row["id"]) for row in sessions(db)]
     ranked = sorted((number, is_numbered, name) for number, is_numbered, name in rows if number is not None)
     return ranked[-1][-1] if ranked else None
 
 
 def next_title(db: Any, title: str) -> str:
-    """The title without its number if nobody of the lineage is there, else one more than the highest number."""
+    """Returns the title without its number if the lineage has no title yet, else with the highest number plus one."""
     base = re.sub(r"(?<=.) #[0-9]{1,15}$", "", title)
     numbers = [_number(row["title"], base) for row in sessions(db)]
     highest = max((number for number in numbers if number is not None), default=None)
@@ -62,7 +63,7 @@ def next_title(db: Any, title: str) -> str:
 
 
 def folds_titles(db: Any, title: str) -> bool:
-    """Whether a title of the lineage is there in another case only."""
+    """Returns whether a title of the lineage exists only if case is ignored."""
     base = re.sub(r"(?<=.) #[0-9]{1,15}$", "", title)
     others = [row["title"] for row in sessions(db) if row["title"]]
     return any(other.lower().startswith(base.lower()) and not other.startswith(base) for other in others)
@@ -97,7 +98,7 @@ def _nothing(lines: list[str]) -> bool:
     return False
 
 
-# Whatever is not here is a single term.
+# Queries that are not listed here are a single term.
 _MEANT: dict[str, _Test] = {
     "": _nothing,
     "  ": _nothing,
@@ -113,8 +114,8 @@ _MEANT: dict[str, _Test] = {
     "(alpha OR beta) retry": _all(_any(_has("alpha"), _has("beta")), _has("retry")),
     "计划 alpha": _all(_has("计划"), _has("alpha")),
 }
-# What the agent takes a query for that it changes: it leaves out parentheses and what joins nothing, and any of several
-# short words of Chinese does.
+# The agent's interpretation of queries that it changes: it drops parentheses and operators without operands, and
+# matches any of several short Chinese words.
 _TAKEN_FOR: dict[str, _Test] = {
     "AND alpha": _has("alpha"),
     "NOT alpha": _has("alpha"),
@@ -124,7 +125,7 @@ _TAKEN_FOR: dict[str, _Test] = {
 
 
 def hits(db: Any, call: Call) -> list[Row]:
-    """The rows of a search but for their excerpts, by id."""
+    """Returns the rows of a search without their excerpts, by id."""
     query = call.args[0]
     if any(character.isspace() for character in query) and query not in _MEANT:
         raise AssertionError(f"what {query!r} means is not told")
@@ -132,14 +133,16 @@ def hits(db: Any, call: Call) -> list[Row]:
 
 
 def is_taken_for(db: Any, call: Call, found: list[Row]) -> bool:
-    """Whether the agent found nothing but what it takes a query for."""
+    """Returns whether the agent found only what its interpretation of a query matches."""
     query = call.args[0]
     meant = _TAKEN_FOR.get(query) or _MEANT.get(query, _has(query))
     return {row["id"] for row in found} <= {row["id"] for row in _found(db, call, meant)}
 
 
 def has_a_word(query: str, row: Row) -> bool:
-    """Whether a message has one of the words of a query, at least their first three letters or one character of Chinese."""
+    """Returns whether a message has one of the words of a query, at least their first three letters or one Chinese
+    character.
+    """
     words = [word for word in re.findall(r"\w+", _folded(query)) if word not in ("and", "or", "not")]
     starts = [word[:3] for word in words if word.isascii()] + [c for word in words if not word.isascii() for c in word]
     return any(start in line for start in starts for line in _lines(row))
@@ -159,7 +162,7 @@ def _found(db: Any, call: Call, meant: _Test) -> list[Row]:
 
 
 def is_excerpt(snippet: str, row: Row) -> bool:
-    """Whether an excerpt is a piece of what a message says, with marks in it."""
+    """Returns whether an excerpt is a part of the text of a message, with marks in it."""
     said = " ".join(_lines(row)).replace(" ", "")
     plain = snippet.replace(">>>", "").replace("<<<", "").removeprefix("...").removesuffix("...")
     return _folded(plain).replace(" ", "") in said
@@ -188,7 +191,7 @@ def _shown(content: Any) -> str:
 
 
 def _lines(row: Row) -> Iterator[str]:
-    """The text of a message for search: what was said, the name of the tool, its calls, each on lines of its own."""
+    """Yields the searched text of a message: content, name of the tool, tool calls, each on separate lines."""
     for text in (row["content"], row["tool_name"]):
         yield from map(_folded, _texts(text))
     yield from map(_folded, _texts(row["tool_calls"], with_numbers=True))

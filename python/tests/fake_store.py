@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A double of ``hermes sessiondb rpc`` for failures that are hard to provoke in the real one.
 
-Its store is a folder: ``log`` holds a line for each request that was applied, by its request key, and ``plan`` says how
-to misbehave.
+Its store is a folder: ``log`` holds a line for each request that was applied, by its idempotency key, and ``plan``
+describes how to misbehave.
 """
 
 import json
@@ -24,7 +24,7 @@ def say(message):
 
 
 def apply(message):
-    """The position at which a request was applied; the same key is applied once."""
+    """Returns the position at which a request was applied; a key is applied once."""
     done = log.read_text().splitlines() if log.exists() else []
     if message["q"] not in done:
         done.append(message["q"])
@@ -53,7 +53,7 @@ for line in sys.stdin:
             os._exit(9)
         say({"id": number, "r": {"a": message["a"], "k": message.get("k", {})}})
     elif method == "get_meta":
-        # Answers come in the other order: the last asked is answered first.
+        # Answers come in reverse order: the last request is answered first.
         held.append((number, message["a"][0]))
         if len(held) == 3:
             for waiting, key in reversed(held):
@@ -62,7 +62,7 @@ for line in sys.stdin:
     elif method == "set_meta":
         say({"id": number, "e": message["a"][0], "t": message["a"][1]})
     elif method == "vacuum":
-        # At work when its input ends: the answer comes nevertheless.
+        # Busy when its input ends: the answer is sent nevertheless.
         (folder / "working").touch()
         sys.stdin.read()
         time.sleep(0.05)

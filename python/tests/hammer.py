@@ -1,6 +1,7 @@
-"""Two processes of eight threads write to one store while its process is killed every second: nothing may be lost or doubled.
+"""Two processes of eight threads write to one store while its process is killed every second: nothing may be lost or
+duplicated.
 
-``python hammer.py STORE SECONDS`` prints what was acknowledged and what is there.
+``python hammer.py STORE SECONDS`` prints what was acknowledged and what is stored.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ THREADS = 8
 
 
 def work(db: SessionDB, name: str, end: float, done: dict[str, int], errors: list[str]) -> None:
-    """One thread: appends numbered messages and counts them a second time with the tokens of a session that all share."""
+    """Runs one thread: appends numbered messages, and counts them a second time with the tokens of a shared session."""
     number = 0
     try:
         db.create_session(name, "cli")
@@ -46,7 +47,7 @@ def work(db: SessionDB, name: str, end: float, done: dict[str, int], errors: lis
 
 
 def one_process(store: str, seconds: float, label: str) -> None:
-    """Eight threads and one that kills; prints what was acknowledged."""
+    """Runs eight threads and one that kills; prints what was acknowledged."""
     end = time.monotonic() + seconds
     done: dict[str, int] = {}
     errors: list[str] = []
@@ -71,7 +72,7 @@ def one_process(store: str, seconds: float, label: str) -> None:
 
 
 def hammer(store: str, seconds: float) -> dict[str, Any]:
-    """Runs the processes and compares what they were told with what is there."""
+    """Runs the processes and compares what was acknowledged with what is stored."""
     with SessionDB(store) as db:
         db.create_session("shared", "cli")
         command = [sys.executable, str(Path(__file__)), "one", store, str(seconds)]
@@ -94,7 +95,7 @@ def hammer(store: str, seconds: float) -> dict[str, Any]:
                 doubled += 1
         row = db.get_session("shared")
         assert row is not None
-        # Three of each thirteen messages come in a batch, which counts no token.
+        # Three of every thirteen messages come in a batch, which counts no token.
         counted = sum(count - 3 * _batches(count) for count in acknowledged.values())
     return {
         "acknowledged": sum(acknowledged.values()),

@@ -1,4 +1,4 @@
-"""Sequences of calls on a session store, drawn at random as callers make them: few sessions, so that calls meet."""
+"""Random sequences of calls on a session store, as callers make them: with few sessions, so that calls interact."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ KEYS = ("last_seen", "goal:x_y", "theme")
 
 
 class Draw:
-    """Draws one call after the other."""
+    """Generates one call after the other."""
 
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice

@@ -1,4 +1,4 @@
-"""Database servers to be thrown away: on a free port, in a folder that goes away, never as root."""
+"""Throw-away database servers: on a free port, in a temporary folder, never as root."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PATIENCE = 60.0
 
 
 class Server(ABC):
-    """A running server. ``url`` is where its store is, ``config`` how the agent's ``config.yaml`` says so."""
+    """A running server. ``url`` is the location of its store, ``config`` the same in the agent's ``config.yaml``."""
 
     url: str
 
@@ -47,7 +47,7 @@ class Server(ABC):
 
     @abstractmethod
     def store(self, number: int) -> str:
-        """A store of its own, for each number another."""
+        """Returns a separate store for each number."""
 
     @abstractmethod
     def _install(self) -> None: ...
@@ -81,7 +81,7 @@ class Server(ABC):
 
 
 class Postgres(Server):
-    """A PostgreSQL, which believes who a user says to be."""
+    """A PostgreSQL server that needs no password."""
 
     @property
     def config(self) -> str:
@@ -113,7 +113,7 @@ class Postgres(Server):
 
 
 class Mariadb(Server):
-    """A MariaDB, or a MySQL where that is what is installed, with a user ``hermes`` who needs no password."""
+    """A MariaDB server, or MySQL where that is installed, with a user ``hermes`` who needs no password."""
 
     @property
     def config(self) -> str:
@@ -133,7 +133,7 @@ class Mariadb(Server):
         )
         install, options = _program("mariadb-install-db"), ["--auth-root-authentication-method=normal"]
         if install is None:
-            # MySQL's server makes its tables itself.
+            # MySQL's server creates its tables itself.
             install, options = _server_of_mysql(), ["--initialize-insecure"]
         room = [f"--datadir={self._folder}/data", f"--tmpdir={self._folder}"]
         self._run(install, "--no-defaults", *room, *options, "--innodb_flush_log_at_trx_commit=0")
@@ -165,7 +165,9 @@ class Mariadb(Server):
 
 
 def _program(*names: str) -> Path | None:
-    """The first of these programs that is installed. Debian keeps servers where the path of most users does not lead."""
+    """Returns the first of these programs that is installed. Debian keeps servers in folders that are not in the
+    path of most users.
+    """
     path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/libexec"])
     found = (shutil.which(name, path=path) for name in names)
     return next((Path(program) for program in found if program), None)

@@ -1,4 +1,4 @@
-"""What the tests share: where things are, and stores to be thrown away."""
+"""Common parts of the tests: paths, and throw-away stores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hermes_sessions.binary import VARIABLE, find_binary
 
 
 def peer_folder() -> Path:
-    """Where hermes-agent 0.14.0 is unpacked. ``scripts/peers`` does it."""
+    """Returns the folder in which ``scripts/peers`` unpacked hermes-agent 0.14.0."""
     folder = Path(os.environ.get("HERMES_PEERS") or TARGET / "peers") / "0.14.0"
     if not (folder / "hermes_state.py").is_file():
         raise AssertionError(f"{folder} holds no hermes-agent 0.14.0; run scripts/peers, or set HERMES_TEST_SKIP=peers")
@@ -34,7 +34,7 @@ def peer_folder() -> Path:
 
 
 def is_skipped(name: str) -> bool:
-    """Whether ``HERMES_TEST_SKIP`` leaves out what needs this."""
+    """Returns whether ``HERMES_TEST_SKIP`` leaves out the tests that need this."""
     return name in os.environ.get("HERMES_TEST_SKIP", "").split(",")
 
 
@@ -69,6 +69,6 @@ class FakeTest(unittest.TestCase):
 
 @contextmanager
 def environment(**values: str) -> Iterator[None]:
-    """The environment with these values."""
+    """Sets these environment variables."""
     with mock.patch.dict(os.environ, values):
         yield

@@ -1,4 +1,4 @@
-"""A real agent on our store does what it does on its own: the same story, on both, step by step."""
+"""A real agent behaves on our store as on its own: the same story, on both, step by step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GENERATED = re.compile(r"\b20\d{6}_\d{6}_[0-9a-f]{8}\b")
 
 
 def told(who: str, home: Path, **environment: str) -> list[dict[str, Any]]:
-    """The story of one store."""
+    """Runs the story on one store."""
     variables = {**os.environ, "HERMES_HOME": str(home), "HOME": str(home), "COLUMNS": "200", **environment}
     command = [sys.executable, str(PYTHON / "tests" / "agent_story.py"), who]
     run = subprocess.run(command, cwd=home, env=variables, capture_output=True, text=True, timeout=500)
@@ -33,7 +33,7 @@ def told(who: str, home: Path, **environment: str) -> list[dict[str, Any]]:
 
 
 def _same_ids(story: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The ids that the agent draws, numbered in the order in which they appear."""
+    """Replaces the random ids of the agent by numbers in the order in which they appear."""
     text = json.dumps(story)
     for number, drawn in enumerate(dict.fromkeys(_GENERATED.findall(text))):
         text = text.replace(drawn, f"drawn-{number}")
@@ -42,7 +42,7 @@ def _same_ids(story: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 class Plain:
-    """Takes out what differs from run to run: times, and how long ago something was."""
+    """Removes what differs from run to run: times, and how long ago something was."""
 
     def of(self, value: Any, name: str = "") -> Any:
         if isinstance(value, dict):
@@ -64,7 +64,7 @@ class Plain:
             return [self.of(json.loads(line)) for line in lines]
         text = re.sub(r"Database size: .*\n", "", text)
         text = re.sub(r"just now *|\d+[mhd] ago *", "ago ", text)
-        # Which session ran longest is a matter of milliseconds.
+        # Which session ran longest depends on milliseconds.
         text = re.sub(r"(Longest session ).*", r"\1…", text)
         return re.sub(r"\d\d:\d\d(:\d\d)?|\d+(\.\d+)?[smh]\b|[A-Z][a-z]{2} \d\d(, \d{4})?", "…", text)
 

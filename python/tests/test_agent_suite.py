@@ -1,6 +1,6 @@
-"""The session tests of the agent's own source distribution pass on our store, as far as they ask for what a drop-in owes.
+"""The session tests of the agent's own source distribution pass on our store, as far as a drop-in must support them.
 
-``HERMES_TEST_AGENT_RELEASE`` names another release than 0.14.0: its figures are printed, and nothing is asked of them.
+``HERMES_TEST_AGENT_RELEASE`` names another release than 0.14.0: its figures are printed, without requirements.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hermes_sessions import SessionDB
 
 RELEASE = os.environ.get("HERMES_TEST_AGENT_RELEASE") or "0.14.0"
 OWED = ("black", "grey")
-# Fewer would mean that tests are no longer found or classified.
+# Minimum numbers. Fewer would mean that tests are no longer found or classified.
 AT_LEAST = {"0.14.0": 202}
 FILES = ("test_hermes_state.py", "test_hermes_state_wal_fallback.py")
 
@@ -42,7 +42,7 @@ class AgentSuite(unittest.TestCase):
 
 
 def source() -> Path:
-    """The source distribution; it is fetched once."""
+    """Returns the source distribution; it is fetched once."""
     fetched = subprocess.run([REPOSITORY / "scripts" / "agent-source", RELEASE], capture_output=True, text=True)
     if fetched.returncode:
         raise AssertionError(fetched.stderr.strip() or "scripts/agent-source failed")
@@ -50,7 +50,7 @@ def source() -> Path:
 
 
 def run_suite(agent: Path) -> dict[str, tuple[str, str]]:
-    """The class and the result of each test."""
+    """Returns the class and the result of each test."""
     if importlib.util.find_spec("pytest") is None:
         raise AssertionError("pytest is missing; scripts/python-test installs it")
     with tempfile.TemporaryDirectory(prefix="hermes-agent-suite-") as folder:
@@ -64,10 +64,10 @@ def run_suite(agent: Path) -> dict[str, tuple[str, str]]:
             **os.environ,
             "HERMES_HOME": str(work / "home"),
             "HERMES_AGENT_SUITE_REPORT": str(report),
-            # The agent's own modules come last: hermes_state is ours.
+            # The agent's own modules come last, so that hermes_state is ours.
             "PYTHONPATH": os.pathsep.join([*paths, str(agent)]),
         }
-        # Not the plugins of the environment: some of them change how tests run.
+        # Without the plugins of the environment: some of them change how tests run.
         environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         options = ["-q", "--no-header", "--tb=short", "-p", "no:cacheprovider", "-p", "agent_suite", "--rootdir", folder]
         command = [sys.executable, "-m", "pytest", *options, "tests"]
@@ -81,7 +81,7 @@ def run_suite(agent: Path) -> dict[str, tuple[str, str]]:
 
 
 def table(results: dict[str, tuple[str, str]]) -> list[str]:
-    """How many passed, by class."""
+    """Returns how many passed, by class."""
     lines = []
     for name, kinds in (("black", ["black"]), ("grey", ["grey"]), ("white", ["white"]), ("integ", ["integ"]), ("owed", OWED)):
         counted = Counter(result for kind, result in results.values() if kind in kinds)
@@ -92,7 +92,7 @@ def table(results: dict[str, tuple[str, str]]) -> list[str]:
 
 
 def methods(agent: Path) -> list[str]:
-    """Which public methods of the agent's class we have."""
+    """Returns which public methods of the agent's class we have."""
     tree = ast.parse((agent / "hermes_state.py").read_text(encoding="utf-8"))
     [store] = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "SessionDB"]
     functions = (node.name for node in store.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))

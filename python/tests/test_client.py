@@ -88,7 +88,7 @@ class Interrupt(FakeTest):
             other = threading.Thread(target=lambda: db.get_meta("b"))
 
             def ask(*_: object) -> None:
-                # The three answers come together, so that this one takes the other's out of the pipe.
+                # The three answers arrive together, so this call also reads the other's answer from the pipe.
                 other.start()
                 nested.append(db.get_meta("c"))
 

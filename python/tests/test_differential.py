@@ -1,4 +1,4 @@
-"""The same random calls on the agent's own store and on ours: every answer is equal, or its difference has a name."""
+"""The same random calls on the agent's own store and on ours: every answer is equal, or the difference has a name."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from support import REPOSITORY, StoreTest, is_skipped
 from hermes_sessions import SessionDB
 
 SEED = int(os.environ.get("HERMES_TEST_SEED") or 20261116)
-# Short ones, in which every call meets a young store, and long ones, in which it has a past.
+# Short ones, in which every call meets a nearly empty store, and long ones, in which it has a history.
 LENGTHS = [60] * 20 + [400] * 4
 LENGTHS_ON_A_SERVER = [60] * 8 + [300]
 
 
 def _is_avoided_on_a_server(call: Call, db: Any) -> bool:
-    # There a message that can't be stored uses up a number, and all later ones are numbered otherwise.
+    # There, a message that can't be stored uses up an id, and all later ids differ.
     is_refused = call.method in ("append_message", "replace_messages") and db.get_session(call.args[0]) is None
     return is_refused or is_avoided(call, db)
 

@@ -1,4 +1,4 @@
-"""Many writers and a process that dies every second: nothing is lost, nothing doubled, nobody sees an error."""
+"""Many writers and a process that dies every second: nothing is lost or duplicated, and no caller sees an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An unmodified program that imports ``hermes_state`` gets ours, and the places behind the API are patched."""
+"""An unmodified program that imports ``hermes_state`` gets ours, and the places that bypass the API are patched."""
 
 from __future__ import annotations
 

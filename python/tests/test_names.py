@@ -1,4 +1,4 @@
-"""Everything that callers import or call is there, with the agent's signatures and static helpers."""
+"""All names that callers import or call exist, with the agent's signatures and static helpers."""
 
 from __future__ import annotations
 

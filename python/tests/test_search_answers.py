@@ -1,6 +1,6 @@
-"""``search_messages`` answers what people type: a stored word with a stray sign, and questions in plain words.
+"""``search_messages`` answers typical input: a stored word with a stray character, and questions in plain words.
 
-``HERMES_TEST_STRAY=10000`` asks for more words. The figures are printed.
+``HERMES_TEST_STRAY=10000`` tries more words. The figures are printed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SIGNS = "':,;/\\@#$%&=<>?!|~`.-\"()*^+{}[]_…—？。"
 
 
 def stray(words: list[str], count: int) -> list[str]:
-    """Words with a sign before or behind them."""
+    """Returns words with a punctuation character before or after them."""
     dice = random.Random(19)
     return [
         dice.choice(("{sign}{word}", "{word}{sign}")).format(word=dice.choice(words), sign=dice.choice(SIGNS))
@@ -55,7 +55,7 @@ class SearchAnswers(StoreTest):
             empty += [] if hits else [query]
         print(f"\n{what}: {counted.total()} queries, {dict(counted)}")
         if not os.environ.get("HERMES_TEST_ONLY_COUNT"):
-            # What our own search can't answer either has no word of any message.
+            # A query that our own search can't answer either has no word of any message.
             self.assertEqual([query for query in empty if db.search(query, limit=1)["hits"]], [])
             self.assertLess(len(empty), 0.02 * counted.total())
 

@@ -1,4 +1,4 @@
-"""The package on the real program: values, threads, forks, and a process that is killed in the middle."""
+"""The package with the real program: values, threads, forks, and a process that is killed during a call."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pid_of(db: SessionDB) -> int:
 
 def _is_there(pid: int) -> bool:
     try:
-        # An orphan that has ended may stay in the table of processes until somebody asks for it.
+        # An orphan that has ended may stay in the process table until it is waited for.
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
@@ -231,7 +231,7 @@ class Death(StoreTest):
             for number in range(60):
                 if number % 10 == 5:
                     pids.add(pid := pid_of(db))
-                    # Some die before the call, some while it is under way.
+                    # Some die before the call, some during it.
                     threading.Timer(random.random() * 0.01, os.kill, (pid, signal.SIGKILL)).start()
                 db.append_message("s", "user", str(number))
                 db.update_token_counts("s", input_tokens=1)

@@ -1,4 +1,4 @@
-"""The wheel is sound: its record is right, it brings the program, and it can be installed and taken out again."""
+"""The wheel is valid: its record is correct, it contains the program, and it can be installed and uninstalled."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Wheel(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        # A small program stands for the real one, so that packing it takes no time.
+        # A small program replaces the real one, so that packing takes no time.
         self.program = self.folder / "program"
-        self.program.write_text('#!/bin/sh\n# GLIBC_2.17 GLIBC_2.34\necho "asked for: $*"\n')
+        self.program.write_text('#!/bin/sh\n# GLIBC_2.17 GLIBC_2.34\necho "$HERMES_CALLED_AS asked for: $*"\n')
         before = os.environ.get(VARIABLE)
         os.environ[VARIABLE] = str(self.program)
         self.addCleanup(lambda: os.environ.update({VARIABLE: before}) if before else os.environ.pop(VARIABLE))
@@ -82,7 +82,7 @@ class Wheel(unittest.TestCase):
             done = subprocess.run(command, env={**clean, **more}, capture_output=True, text=True, cwd=self.folder)
             return done.stdout + done.stderr
 
-        self.assertEqual(run(place / "bin" / "hermes-sessions", "sessiondb", "status"), "asked for: sessiondb status\n")
+        self.assertEqual(run(place / "bin" / "hermes-sessions", "sessiondb", "status"), "hermes-sessions asked for: sessiondb status\n")
         self.assertFalse((place / "bin" / "hermes").exists(), "that name is the agent's")
         self.assertIn("has no script 'hermes'", run(place / "bin" / "hermes-sessions", "run", "hermes"))
         ask = "import hermes_state; print(hermes_state.__name__)"
@@ -93,7 +93,7 @@ class Wheel(unittest.TestCase):
 
     def test_without_a_program_the_error_says_what_to_do(self) -> None:
         os.environ[VARIABLE] = str(self.folder / "nothing")
-        with self.assertRaisesRegex(Exception, "is no file; install the wheel"):
+        with self.assertRaisesRegex(Exception, "is not a file; install the wheel"):
             find_binary()
 
 

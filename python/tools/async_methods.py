@@ -1,6 +1,6 @@
-"""Writes ``async_session_db.py`` from the methods of ``SessionDB``, so that the two can't drift apart.
+"""Writes ``async_session_db.py`` from the methods of ``SessionDB``, so that the two can't diverge.
 
-``python3 tools/async_methods.py`` writes the file; with ``--check`` it only says whether the file is as it would be.
+``python3 tools/async_methods.py`` writes the file; with ``--check`` it only checks that the file is up to date.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class AsyncSessionDB:
 
 
 def methods() -> Iterator[tuple[ast.FunctionDef, bool]]:
-    """Every public method of the call classes, and whether it is static."""
+    """Yields every public method of the call classes, and whether it is static."""
     for name in FILES:
         tree = ast.parse((PACKAGE / "calls" / f"{name}.py").read_text())
         for class_ in (node for node in tree.body if isinstance(node, ast.ClassDef)):
@@ -108,7 +108,7 @@ def methods() -> Iterator[tuple[ast.FunctionDef, bool]]:
 
 
 def _long(before: str, items: list[str], after: str) -> str:
-    """One line if it fits, else a line for each item."""
+    """Returns one line if it fits, else a line for each item."""
     line = f"{before}{', '.join(items)}{after}"
     if len(line) <= 120:
         return line
@@ -138,7 +138,7 @@ def coroutine(node: ast.FunctionDef, is_static: bool) -> str:
 
 
 def _signature(arguments: ast.arguments) -> list[str]:
-    """The text of each parameter."""
+    """Returns the text of each parameter."""
     first = len(arguments.args) - len(arguments.defaults)
     texts = []
     for at, argument in enumerate(arguments.args):

@@ -1,8 +1,8 @@
 """Times calls through Python, on the agent's own store and on ours, in one run: ``scripts/python-bench``.
 
-The two take turns, call by call, so that whatever else the machine does meets both alike. Prints the median and the 99th
-percentile by the clock, and the time of the processors that a call takes; of ours, in both processes and with what is
-indexed after the answer. All in microseconds.
+The two alternate, call by call, so that other load of the machine affects both alike. Prints the median and the 99th
+percentile of the wall time, and the CPU time of a call; for ours, in both processes and including the indexing after
+the answer. All in microseconds.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ WORDS = "the login pool retries billing queue migration slow because connection 
 
 
 def text(number: int) -> str:
-    """A message of about 400 characters."""
+    """Returns a message of about 400 characters."""
     return " ".join(WORDS[(number * 7 + at * at) % len(WORDS)] for at in range(60)) + f" {number}"
 
 
 def needle(number: int) -> str:
-    """A word that one message has, and no other as a part of a word."""
+    """Returns a word that only one message contains, and no other even as a part of a word."""
     return f"needle{number:05}"
 
 
@@ -51,7 +51,7 @@ def timed(call: Callable[[], Any]) -> float:
 
 
 def used(db: Any) -> float:
-    """The time of the processors that a store has taken so far, in microseconds: in this process, and in its own."""
+    """Returns the CPU time that a store has used so far, in microseconds: in this process, and in its own."""
     mine = time.process_time() * 1e6
     if not isinstance(db, SessionDB):
         return mine
@@ -81,7 +81,7 @@ def main() -> None:
             for db in both:
                 fill(db, given.sessions)
                 db.create_session("live", "cli")
-            # The agent's store has indexed all of it by now; ours does so behind the last answer.
+            # The agent's store has indexed everything by now; ours does so after the last answer.
             while ours.search(WORDS[0])["unindexed"]:
                 time.sleep(0.05)
             kinds: dict[str, Callable[[Any, int], Any]] = {

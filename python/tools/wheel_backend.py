@@ -1,7 +1,7 @@
 """Builds the wheel: the package, the program and a start file, with the standard library alone.
 
-A build backend in the sense of PEP 517, so that ``pip wheel python`` works. The program is taken from the path that
-``HERMES_SESSIONS_BINARY`` names; ``scripts/wheel`` builds it and sets the variable. The wheel is for any Python 3 on one
+A PEP 517 build backend, so that ``pip wheel python`` works. The program is taken from the path in
+``HERMES_SESSIONS_BINARY``; ``scripts/wheel`` builds it and sets the variable. The wheel is for any Python 3 on one
 platform: ``py3-none-<platform>``.
 """
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = "hermes_sessions"
 # Everything in the archive has the earliest time that a zip can hold, so the same input gives the same bytes.
 WHEN = (1980, 1, 1, 0, 0, 0)
-# Read by Python at its start: children of an agent that runs with our store get it too.
+# Read by Python at its start: child processes of an agent with our store get it too.
 START_FILE = 'import os; os.environ.get("HERMES_SESSIONS_INSTALL") and __import__("hermes_sessions").install()\n'
 
 
@@ -62,7 +62,7 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_dire
 
 
 def platform_tag(binary: bytes) -> str:
-    """The platform that a program runs on: for one of glibc, the oldest glibc that has every symbol it asks for."""
+    """Returns the platform that a program runs on: for glibc, the oldest version that has every symbol it needs."""
     platform = re.sub(r"[-.]", "_", sysconfig.get_platform())
     wanted = [tuple(map(int, version.split(b"."))) for version in re.findall(rb"GLIBC_(2\.\d+)", binary)]
     if not platform.startswith("linux") or not wanted:
@@ -78,7 +78,7 @@ def _sources() -> Iterator[Path]:
 
 
 def _project() -> dict[str, str]:
-    """The few values of ``pyproject.toml`` that are needed; Python 3.10 has no reader for it."""
+    """Returns the few values of ``pyproject.toml`` that are needed; Python 3.10 has no TOML parser."""
     text = (ROOT / "pyproject.toml").read_text()
 
     def value(key: str) -> str:

@@ -1,8 +1,8 @@
-"""A session store for the Hermes agent, kept by a program of its own: a drop-in for the agent's ``SessionDB``.
+"""A session store for the Hermes agent, kept by a separate program: a drop-in for the agent's ``SessionDB``.
 
-The store is SQLite (the agent's own file), PostgreSQL or MySQL, as ``sessiondb.*`` in the agent's ``config.yaml`` says.
-Use :class:`SessionDB` or :class:`AsyncSessionDB` directly, or let the agent use them: ``hermes-sessions run hermes …``,
-or :func:`install` before the agent is imported.
+The store is SQLite (the agent's own file), PostgreSQL or MySQL, according to ``sessiondb.*`` in the agent's
+``config.yaml``. Use :class:`SessionDB` or :class:`AsyncSessionDB` directly, or let the agent use them:
+``hermes-sessions run hermes …``, or :func:`install` before the agent is imported.
 """
 
 from __future__ import annotations

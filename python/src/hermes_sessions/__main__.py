@@ -23,7 +23,7 @@ _USAGE = """usage: hermes-sessions run SCRIPT [ARGUMENT…]   run a console scri
 
 
 def main() -> int:
-    """The script. Returns its exit code unless another program takes this process over."""
+    """Runs the command. Returns its exit code unless another program replaces this process."""
     arguments = sys.argv[1:]
     if not arguments:
         print(_USAGE, file=sys.stderr)
@@ -35,6 +35,8 @@ def main() -> int:
     except StoreUnavailable as error:
         print(f"error: {error}", file=sys.stderr)
         return 3
+    # Commands that the program prints start with the name of this script.
+    os.environ["HERMES_CALLED_AS"] = "hermes-sessions"
     os.execv(binary, [binary, *arguments])
 
 
@@ -50,7 +52,7 @@ def run(arguments: list[str]) -> int:
             file=sys.stderr,
         )
         return 1
-    # The file that the package brings for Python's start looks at this, so children have our store as well.
+    # The start file of the package checks this at the start of Python, so that child processes use our store as well.
     os.environ[VARIABLE] = "1"
     install()
     beside = Path(sys.executable).parent / script.name

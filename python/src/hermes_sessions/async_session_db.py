@@ -81,10 +81,10 @@ class AsyncSessionDB:
         return await self._run(SessionDB.info)
 
     async def create_session(self, session_id: str, source: str, **kwargs: Any) -> str:
-        """Makes a session and returns its id; a session of that id that is there already stays as it is.
+        """Creates a session and returns its id. An existing session of that id is not changed.
 
-        By name: ``model``, ``model_config``, ``system_prompt``, ``user_id``, ``parent_session_id``. A parent that does not
-        exist is a ``sqlite3.IntegrityError``.
+        By name: ``model``, ``model_config``, ``system_prompt``, ``user_id``, ``parent_session_id``. Raises
+        ``sqlite3.IntegrityError`` if the parent does not exist.
         """
         return await self._run(SessionDB.create_session, session_id, source, **kwargs)
 
@@ -95,15 +95,15 @@ class AsyncSessionDB:
         model: str | None = None,
         **kwargs: Any,
     ) -> str:
-        """Makes a session if there is none of that id. Takes what :meth:`create_session` takes."""
+        """Creates a session if there is none of that id. Takes the arguments of :meth:`create_session`."""
         return await self._run(SessionDB.ensure_session, session_id, source, model, **kwargs)
 
     async def end_session(self, session_id: str, end_reason: str) -> None:
-        """Ends an active session. The first reason stays; an unknown id is no error."""
+        """Ends an active session. The first reason is kept; an unknown id is not an error."""
         await self._run(SessionDB.end_session, session_id, end_reason)
 
     async def reopen_session(self, session_id: str) -> None:
-        """Makes an ended session active again; an unknown id is no error."""
+        """Makes an ended session active again; an unknown id is not an error."""
         await self._run(SessionDB.reopen_session, session_id)
 
     async def update_system_prompt(self, session_id: str, system_prompt: str) -> None:
@@ -116,9 +116,9 @@ class AsyncSessionDB:
         model_config_json: str | None,
         model: str | None = None,
     ) -> None:
-        """Replaces the model settings, given as JSON text; a model of ``None`` leaves the model as it is.
+        """Replaces the model settings, given as JSON text; a model of ``None`` leaves the model unchanged.
 
-        The agent's editor adapter did this behind the API.
+        The agent's editor adapter did this by bypassing the API.
         """
         await self._run(SessionDB.update_session_meta, session_id, model_config_json, model)
 
@@ -142,7 +142,7 @@ class AsyncSessionDB:
         api_call_count: int = 0,
         absolute: bool = False,
     ) -> None:
-        """Adds to the counters of a session, or sets them if ``absolute``; makes the session if there is none."""
+        """Adds to the counters of a session, or sets them if ``absolute``; creates the session if it does not exist."""
         await self._run(
             SessionDB.update_token_counts,
             session_id,
@@ -165,47 +165,51 @@ class AsyncSessionDB:
         )
 
     async def get_session(self, session_id: str) -> Row | None:
-        """All columns of a session, or ``None``."""
+        """Returns all columns of a session, or ``None``."""
         return await self._run(SessionDB.get_session, session_id)
 
     async def resolve_session_id(self, session_id_or_prefix: str) -> str | None:
-        """The id that this is, or the only one that begins with it; else ``None``."""
+        """Returns the id itself if it exists, or the only one that begins with it; else ``None``."""
         return await self._run(SessionDB.resolve_session_id, session_id_or_prefix)
 
     async def get_compression_tip(self, session_id: str) -> str | None:
-        """The newest continuation of a compressed session; the id itself if there is none."""
+        """Returns the newest continuation of a compressed session; the id itself if there is none."""
         return await self._run(SessionDB.get_compression_tip, session_id)
 
     async def resolve_resume_session_id(self, session_id: str) -> str:
-        """The session in which a resumed conversation goes on: this one if it holds messages, else a descendant that does."""
+        """Returns the session in which a resumed conversation continues: this one if it has messages, else a
+        descendant that has.
+        """
         return await self._run(SessionDB.resolve_resume_session_id, session_id)
 
     @staticmethod
     def sanitize_title(title: str | None) -> str | None:
-        """The title as it would be stored, or ``None`` if nothing visible is left. ``ValueError`` if it is too long."""
+        """Returns the title as it would be stored, or ``None`` if nothing visible is left. Raises ``ValueError`` if
+        it is too long.
+        """
         return SessionDB.sanitize_title(title)
 
     async def set_session_title(self, session_id: str, title: str) -> bool:
-        """Sets a title, or clears it if nothing visible is left of it. Whether the session exists.
+        """Sets a title, or clears it if nothing visible is left of it. Returns whether the session exists.
 
-        ``ValueError`` if the title is too long or another session has it.
+        Raises ``ValueError`` if the title is too long or another session has it.
         """
         return await self._run(SessionDB.set_session_title, session_id, title)
 
     async def get_session_title(self, session_id: str) -> str | None:
-        """The title of a session, if it has one."""
+        """Returns the title of a session, if it has one."""
         return await self._run(SessionDB.get_session_title, session_id)
 
     async def get_session_by_title(self, title: str) -> Row | None:
-        """The session with exactly this title."""
+        """Returns the session with exactly this title."""
         return await self._run(SessionDB.get_session_by_title, title)
 
     async def resolve_session_by_title(self, title: str) -> str | None:
-        """The id of the newest session among this title and its numbered successors (``plan``, ``plan #2``)."""
+        """Returns the id of the newest session among this title and its numbered successors (``plan``, ``plan #2``)."""
         return await self._run(SessionDB.resolve_session_by_title, title)
 
     async def get_next_title_in_lineage(self, base_title: str) -> str:
-        """The next free title after this one: ``plan`` → ``plan #2`` → ``plan #3``."""
+        """Returns the next free title after this one: ``plan`` → ``plan #2`` → ``plan #3``."""
         return await self._run(SessionDB.get_next_title_in_lineage, base_title)
 
     async def append_message(
@@ -226,7 +230,7 @@ class AsyncSessionDB:
     ) -> int:
         """Appends a message and returns its id. It is on disk when this returns.
 
-        An unknown session is a ``sqlite3.IntegrityError``.
+        Raises ``sqlite3.IntegrityError`` for an unknown session.
         """
         return await self._run(
             SessionDB.append_message,
@@ -250,7 +254,7 @@ class AsyncSessionDB:
         return await self._run(SessionDB.append_messages, session_id, messages)
 
     async def replace_messages(self, session_id: str, messages: list[dict[str, Any]]) -> None:
-        """Puts these messages in the place of all that the session holds. If it fails, the old ones are still there."""
+        """Replaces all messages of the session by these. If it fails, the old ones are still there."""
         await self._run(SessionDB.replace_messages, session_id, messages)
 
     async def clear_messages(self, session_id: str) -> None:
@@ -258,7 +262,7 @@ class AsyncSessionDB:
         await self._run(SessionDB.clear_messages, session_id)
 
     async def get_messages(self, session_id: str) -> list[Row]:
-        """All messages of a session with all columns, in the order in which they were appended."""
+        """Returns all messages of a session with all columns, in the order in which they were appended."""
         return await self._run(SessionDB.get_messages, session_id)
 
     async def get_messages_as_conversation(
@@ -266,7 +270,7 @@ class AsyncSessionDB:
         session_id: str,
         include_ancestors: bool = False,
     ) -> list[dict[str, Any]]:
-        """The messages as a model's client takes them, of this session or of its ancestors and itself."""
+        """Returns the messages in the form for a model's client, of this session or of its ancestors and itself."""
         return await self._run(SessionDB.get_messages_as_conversation, session_id, include_ancestors)
 
     async def search_messages(
@@ -278,10 +282,10 @@ class AsyncSessionDB:
         limit: int = 20,
         offset: int = 0,
     ) -> list[dict[str, Any]]:
-        """The messages that match, best first, each with a marked excerpt and its neighbours.
+        """Returns the messages that match, best first, each with a marked excerpt and its neighbours.
 
-        If nothing matches as a whole, those that have any of the words, each with ``"relaxed": True``.
-        ``source_filter=[]`` matches nothing; ``exclude_sources=[]`` and ``role_filter=[]`` leave nothing out.
+        If nothing matches the whole query, returns those that contain any of the words, each with ``"relaxed": True``.
+        ``source_filter=[]`` matches nothing; ``exclude_sources=[]`` and ``role_filter=[]`` exclude nothing.
         """
         return await self._run(
             SessionDB.search_messages,
@@ -311,7 +315,9 @@ class AsyncSessionDB:
         model: str | None = None,
         timeout: float = 2.0,
     ) -> dict[str, Any]:
-        """Our own search: the ``hits``, each with its conversation, title and score, and how complete the answer is."""
+        """Runs our own search. Returns the ``hits``, each with its conversation, title and score, and how complete
+        the answer is. ``title`` and ``model`` are pieces, whatever their case.
+        """
         return await self._run(
             SessionDB.search,
             query,
@@ -341,10 +347,11 @@ class AsyncSessionDB:
         scope: str | dict[str, Any],
         budget: int = 100000,
     ) -> dict[str, Any]:
-        """What was said about this: up to five conversations, each as the part around its matches, with no model.
+        """Returns up to five conversations about a topic, each as the part around its matches, without a model.
 
-        ``scope`` says whose: ``"all"``, or ``{"source": …}``, ``{"user_id": …}``, both, or ``{"sessions": […]}``. The conversation of
-        ``current_session_id`` and those that it comes from are left out. Without a query, the conversations that were active last.
+        ``scope`` limits whose: ``"all"``, or ``{"source": …}``, ``{"user_id": …}``, both, or ``{"sessions": […]}``. The
+        conversation of ``current_session_id`` and those it originates from are left out. Without a query, returns the
+        most recently active conversations.
         """
         return await self._run(
             SessionDB.session_search,
@@ -357,7 +364,7 @@ class AsyncSessionDB:
         )
 
     async def search_sessions(self, source: str | None = None, limit: int = 20, offset: int = 0) -> list[Row]:
-        """Sessions by their last activity, newest first, continuations and delegates too."""
+        """Returns sessions by their last activity, newest first, including continuations and delegates."""
         return await self._run(SessionDB.search_sessions, source, limit, offset)
 
     async def list_sessions_rich(
@@ -370,9 +377,10 @@ class AsyncSessionDB:
         project_compression_tips: bool = True,
         order_by_last_active: bool = False,
     ) -> list[Row]:
-        """Conversations for a list: all columns, ``last_active`` and a ``preview`` of the first question.
+        """Returns conversations for a list: all columns, ``last_active`` and a ``preview`` of the first question.
 
-        A compressed conversation is one row: its first session, with identity, counts, title, activity and preview of its last.
+        A compressed conversation is one row: its first session, with identity, counts, title, activity and preview of
+        its last.
         """
         return await self._run(
             SessionDB.list_sessions_rich,
@@ -386,50 +394,54 @@ class AsyncSessionDB:
         )
 
     async def session_count(self, source: str | None = None) -> int:
-        """How many sessions there are, of one source or of all."""
+        """Returns the number of sessions, of one source or of all."""
         return await self._run(SessionDB.session_count, source)
 
     async def message_count(self, session_id: str | None = None) -> int:
-        """How many messages there are, of one session or of all."""
+        """Returns the number of messages, of one session or of all."""
         return await self._run(SessionDB.message_count, session_id)
 
     async def sessions_since(self, cutoff: float, source: str | None = None) -> list[Row]:
-        """All sessions that started at this time or later, newest first, of one source or of all."""
+        """Returns all sessions that started at this time or later, newest first, of one source or of all."""
         return await self._run(SessionDB.sessions_since, cutoff, source)
 
     async def messages_since(self, cutoff: float, source: str | None = None) -> list[Row]:
-        """All messages of the sessions that started at this time or later, session by session."""
+        """Yields all messages of the sessions that started at this time or later, session by session."""
         return await self._run(lambda db: list(db.messages_since(cutoff, source)))
 
     async def usage_by_day(self, cutoff: float) -> list[dict[str, Any]]:
-        """Sums of tokens, costs, sessions and calls for each day (UTC) on which sessions started, oldest first."""
+        """Returns sums of tokens, costs, sessions and calls for each day (UTC) on which sessions started, oldest
+        first.
+        """
         return await self._run(SessionDB.usage_by_day, cutoff)
 
     async def usage_by_model(self, cutoff: float, by_provider: bool = False) -> list[dict[str, Any]]:
-        """The same sums for each model, or for each model of each provider; most tokens first."""
+        """Returns these sums for each model, or for each model of each provider; most tokens first."""
         return await self._run(SessionDB.usage_by_model, cutoff, by_provider)
 
     async def usage_totals(self, cutoff: float, only_with_model: bool = False) -> dict[str, Any]:
-        """The same sums over all sessions, and how many models took part."""
+        """Returns these sums over all sessions, and the number of models."""
         return await self._run(SessionDB.usage_totals, cutoff, only_with_model)
 
     async def latest_descendant(self, session_id: str) -> tuple[str | None, list[str]]:
-        """Follows the newest child of each session down to one without children: that id, and the way there.
+        """Follows the newest child of each session down to one without children. Returns that id, and the path to
+        it.
 
-        An id or a unique prefix of one; ``(None, [])`` if there is no such session.
+        Takes an id or a unique prefix of one; returns ``(None, [])`` if there is no such session.
         """
         return await self._run(SessionDB.latest_descendant, session_id)
 
     async def export_session(self, session_id: str) -> dict[str, Any] | None:
-        """A session with its ``messages``, or ``None``."""
+        """Returns a session with its ``messages``, or ``None``."""
         return await self._run(SessionDB.export_session, session_id)
 
     async def export_all(self, source: str | None = None) -> list[dict[str, Any]]:
-        """Every session, of one source or of all, with its ``messages``."""
+        """Returns every session, of one source or of all, with its ``messages``."""
         return await self._run(SessionDB.export_all, source)
 
     async def delete_session(self, session_id: str, sessions_dir: Folder = None) -> bool:
-        """Deletes a session with its messages, and its transcript files if their folder is given. Whether it was there.
+        """Deletes a session with its messages, and its transcript files if their folder is given. Returns whether it
+        existed.
 
         Its children stay, as sessions without a parent.
         """
@@ -459,9 +471,9 @@ class AsyncSessionDB:
         vacuum: bool = True,
         sessions_dir: Folder = None,
     ) -> dict[str, Any]:
-        """Prunes if the last time is long enough ago: ``{"skipped", "pruned", "vacuumed"}``.
+        """Prunes if the last run is long enough ago: ``{"skipped", "pruned", "vacuumed"}``.
 
-        Never raises: a failure is told under ``"error"``, because the agent calls this while it starts.
+        Never raises: a failure is reported under ``"error"``, because the agent calls this while it starts.
         """
         return await self._run(
             SessionDB.maybe_auto_prune_and_vacuum,
@@ -472,23 +484,23 @@ class AsyncSessionDB:
         )
 
     async def vacuum(self) -> None:
-        """Gives free room back to the system."""
+        """Gives free space back to the file system."""
         await self._run(SessionDB.vacuum)
 
     async def optimize(self) -> Any:
-        """Brings the search index into its best shape."""
+        """Optimizes the search index."""
         return await self._run(SessionDB.optimize)
 
     async def verify(self) -> Any:
-        """Checks the store and says what was found."""
+        """Checks the store and returns the findings."""
         return await self._run(SessionDB.verify)
 
     async def status(self) -> Any:
-        """The store at a glance: provider, size, counts, health."""
+        """Returns a summary of the store: provider, size, counts, health."""
         return await self._run(SessionDB.status)
 
     async def get_meta(self, key: str) -> str | None:
-        """The value of a key, or ``None``."""
+        """Returns the value of a key, or ``None``."""
         return await self._run(SessionDB.get_meta, key)
 
     async def set_meta(self, key: str, value: str) -> None:
@@ -496,31 +508,33 @@ class AsyncSessionDB:
         await self._run(SessionDB.set_meta, key, value)
 
     async def request_handoff(self, session_id: str, platform: str) -> bool:
-        """Asks for a handoff. False if the session is unknown or one is under way."""
+        """Requests a handoff. Returns false if the session is unknown or a handoff is in progress."""
         return await self._run(SessionDB.request_handoff, session_id, platform)
 
     async def claim_handoff(self, session_id: str) -> bool:
-        """Takes a pending handoff; of several that try, one gets true."""
+        """Claims a pending handoff. Of concurrent callers exactly one gets true."""
         return await self._run(SessionDB.claim_handoff, session_id)
 
     async def complete_handoff(self, session_id: str) -> None:
-        """The handoff is done."""
+        """Marks the handoff as completed."""
         await self._run(SessionDB.complete_handoff, session_id)
 
     async def fail_handoff(self, session_id: str, error: str) -> None:
-        """The handoff failed; the first 500 characters of the error are kept."""
+        """Marks the handoff as failed; the first 500 characters of the error are kept."""
         await self._run(SessionDB.fail_handoff, session_id, error)
 
     async def get_handoff_state(self, session_id: str) -> dict[str, Any] | None:
-        """``{"state", "platform", "error"}`` of a session, all ``None`` if none was asked for; ``None`` if it is unknown."""
+        """Returns ``{"state", "platform", "error"}`` of a session, all ``None`` if no handoff was requested;
+        ``None`` if it is unknown.
+        """
         return await self._run(SessionDB.get_handoff_state, session_id)
 
     async def list_pending_handoffs(self) -> list[Row]:
-        """The sessions whose handoff nobody has claimed yet."""
+        """Returns the sessions with an unclaimed handoff."""
         return await self._run(SessionDB.list_pending_handoffs)
 
     async def apply_telegram_topic_migration(self) -> None:
-        """Makes the tables of the topic mode, which are not there before somebody asks for it."""
+        """Creates the tables of the topic mode, which do not exist before it is requested."""
         await self._run(SessionDB.apply_telegram_topic_migration)
 
     async def enable_telegram_topic_mode(
@@ -541,15 +555,15 @@ class AsyncSessionDB:
         )
 
     async def disable_telegram_topic_mode(self, *, chat_id: str, clear_bindings: bool = True) -> None:
-        """Turns the topic mode of a chat off and, unless told otherwise, forgets which session each topic shows."""
+        """Turns the topic mode of a chat off and, by default, forgets which session each topic shows."""
         await self._run(SessionDB.disable_telegram_topic_mode, chat_id=chat_id, clear_bindings=clear_bindings)
 
     async def is_telegram_topic_mode_enabled(self, *, chat_id: str, user_id: str) -> bool:
-        """Whether the topic mode is on for this chat and this user."""
+        """Returns whether the topic mode is on for this chat and this user."""
         return await self._run(SessionDB.is_telegram_topic_mode_enabled, chat_id=chat_id, user_id=user_id)
 
     async def get_telegram_topic_binding(self, *, chat_id: str, thread_id: str) -> Row | None:
-        """What a topic shows, or ``None``."""
+        """Returns the session that a topic shows and the other columns of its binding, or ``None``."""
         return await self._run(SessionDB.get_telegram_topic_binding, chat_id=chat_id, thread_id=thread_id)
 
     async def bind_telegram_topic(
@@ -562,7 +576,7 @@ class AsyncSessionDB:
         session_id: str,
         managed_mode: str = "auto",
     ) -> None:
-        """Makes a topic show a session. ``ValueError`` if another topic shows it already."""
+        """Makes a topic show a session. Raises ``ValueError`` if another topic shows it already."""
         await self._run(
             SessionDB.bind_telegram_topic,
             chat_id=chat_id,
@@ -574,7 +588,7 @@ class AsyncSessionDB:
         )
 
     async def is_telegram_session_linked_to_topic(self, *, session_id: str) -> bool:
-        """Whether some topic shows this session."""
+        """Returns whether a topic shows this session."""
         return await self._run(SessionDB.is_telegram_session_linked_to_topic, session_id=session_id)
 
     async def list_unlinked_telegram_sessions_for_user(
@@ -584,7 +598,7 @@ class AsyncSessionDB:
         user_id: str,
         limit: int = 10,
     ) -> list[Row]:
-        """The sessions of a user that no topic shows, newest activity first."""
+        """Returns the sessions of a user that no topic shows, most recently active first."""
         return await self._run(
             SessionDB.list_unlinked_telegram_sessions_for_user,
             chat_id=chat_id,

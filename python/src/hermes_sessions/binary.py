@@ -1,4 +1,4 @@
-"""Where the program is that keeps the store."""
+"""The location of the program that keeps the store."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _BUNDLED = Path(__file__).parent / "bin" / _NAME
 
 
 def find_binary() -> Path:
-    """The program: what ``HERMES_SESSIONS_BINARY`` names, else the one that the wheel brought.
+    """Returns the program: the value of ``HERMES_SESSIONS_BINARY``, else the one in the wheel.
 
-    Raises :class:`StoreUnavailable` if neither is there. A ``hermes`` on the search path is never taken: that name
-    belongs to the Python agent.
+    Raises :class:`StoreUnavailable` if neither exists. A ``hermes`` on the search path is never used: that name belongs
+    to the Python agent.
     """
     named = os.environ.get(VARIABLE, "").strip()
     found = Path(named) if named else _BUNDLED
     if not found.is_file():
-        cause = f"{VARIABLE} names {found}, which is no file" if named else f"{found} is missing"
+        cause = f"{VARIABLE} names {found}, which is not a file" if named else f"{found} is missing"
         raise StoreUnavailable(f"{cause}; install the wheel of hermes-sessions for this platform, or set {VARIABLE}")
     return found

@@ -1,7 +1,7 @@
-"""The process of a store, shared by all handles of this Python process, and kept alive.
+"""The process of a store, shared by all handles of this Python process, and restarted if it dies.
 
-If the process dies, the next call starts it again, and what it had not acknowledged is sent once more. Reads may be
-repeated anyway; each write carries a request key, by which the store applies it once and gives the same answer again.
+If the process dies, the next call starts it again, and unacknowledged requests are sent again. Reads can always be
+repeated; each write carries an idempotency key, by which the store applies it once and returns the same answer again.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .process import Lost, Process, abandon_all
 from .target import Target
 from .values import dump_line
 
-# A call is given up only after so many deaths of the process under it, and not before so many seconds: a process that is
-# killed from outside, again and again, is not the call's fault.
+# A call fails only after this many deaths of the process, and not before this many seconds: a process that is
+# repeatedly killed from outside is not the call's fault.
 ATTEMPTS = 12
 PATIENCE = 60.0
 _LONGEST_PAUSE = 1.0
@@ -32,7 +32,7 @@ _clients_guard = threading.Lock()
 
 
 class Client:
-    """What the handles of one store share. Safe in many threads and after a fork."""
+    """The state that the handles of one store share. Thread-safe, and safe after a fork."""
 
     def __init__(self, target: Target, binary: str) -> None:
         self._target = target
@@ -41,7 +41,7 @@ class Client:
         self._reset()
 
     def _reset(self) -> None:
-        """The state that a forked child must not share with its parent."""
+        """Creates the state that a forked child must not share with its parent."""
         self._starting = threading.Lock()
         self._process: Process | None = None
         self._numbers = itertools.count(1)
@@ -56,10 +56,10 @@ class Client:
         is_write: bool,
         request_key: str | None = None,
     ) -> Any:
-        """Calls a method of the store and returns its result. A write without a request key is given one.
+        """Calls a method of the store and returns its result. A write without an idempotency key gets one.
 
-        Raises what the store says, or :class:`StoreUnavailable` once the process has died ``ATTEMPTS`` times under this
-        one call, and ``PATIENCE`` seconds have gone by.
+        Raises the store's error, or :class:`StoreUnavailable` once the process has died ``ATTEMPTS`` times during this
+        call, and ``PATIENCE`` seconds have passed.
         """
         number = next(self._numbers)
         message: dict[str, Any] = {"id": number, "m": method, "a": list(args)}
@@ -87,7 +87,7 @@ class Client:
         raise AssertionError("the loop above ends by itself")
 
     def process(self) -> Process:
-        """The running process; starts it if there is none. Raises what its start raises."""
+        """Returns the running process; starts it if there is none. Raises the error of the start."""
         running = self._process
         if running is not None and not running.is_gone:
             return running
@@ -99,7 +99,7 @@ class Client:
             return self._process
 
     def start(self) -> dict[str, Any]:
-        """Makes sure that the store can be opened and returns what the process says about itself."""
+        """Makes sure that the store can be opened and returns the greeting of the process."""
         for _ in range(ATTEMPTS - 1):
             try:
                 return self.process().hello
@@ -108,7 +108,7 @@ class Client:
         raise StoreUnavailable(f"the process of the session store does not stay alive. Last, {lost}") from lost
 
     def release(self) -> None:
-        """A handle is closed; the last one ends the process."""
+        """Closes a handle; closing the last one ends the process."""
         with _clients_guard:
             self._handles -= 1
             if self._handles:
@@ -117,7 +117,7 @@ class Client:
         self.stop()
 
     def stop(self) -> None:
-        """Ends the process, if it runs, after it has answered what it accepted."""
+        """Ends the process, if it runs, after it has answered the accepted requests."""
         with self._starting:
             process, self._process = self._process, None
         if process is not None:
@@ -129,7 +129,7 @@ class Client:
 
 
 def acquire(target: Target) -> Client:
-    """The client of a store, with one more handle on it."""
+    """Returns the client of a store, with one more handle on it."""
     identity = (target, os.fspath(find_binary()))
     with _clients_guard:
         client = _clients.get(identity)
@@ -139,7 +139,7 @@ def acquire(target: Target) -> Client:
 
 
 def _after_fork_in_child() -> None:
-    # The parent's other threads are not here: whatever lock they held would stay locked for ever.
+    # The parent's other threads do not exist here: a lock that one of them held would stay locked for ever.
     global _clients_guard
     _clients_guard = threading.Lock()
     abandon_all()

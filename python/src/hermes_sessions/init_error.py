@@ -1,4 +1,4 @@
-"""Why the store could not be opened, for the agent's messages to its user."""
+"""The reason why the store could not be opened, for the agent's messages to its user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _last: str | None = None
 
 
 def get_last_init_error() -> str | None:
-    """The latest failure to open a store in this process, as ``Class: text``.
+    """Returns the latest failure to open a store in this process, as ``Class: text``.
 
     A later success does not erase it: the two may be of different threads.
     """
@@ -22,14 +22,16 @@ def get_last_init_error() -> str | None:
 
 
 def _set_last_init_error(message: str | None) -> None:
-    """Records a failure; ``None`` forgets it, which tests need."""
+    """Records a failure; ``None`` erases it, which tests need."""
     global _last
     with _guard:
         _last = message
 
 
 def format_session_db_unavailable(prefix: str = "Session database not available") -> str:
-    """A sentence for the user that names the cause, if there is one, and hints at network file systems if it looks so."""
+    """Returns a sentence for the user with the cause, if there is one, and a hint about network file systems if the
+    cause suggests one.
+    """
     cause = get_last_init_error()
     if not cause:
         return f"{prefix}."

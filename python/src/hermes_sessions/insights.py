@@ -15,10 +15,10 @@ _SKILL_TOOLS = {"skill_view": "view_count", "skill_manage": "manage_count"}
 
 
 def tool_usage(db: SessionDB, cutoff: float, source: str | None) -> list[dict[str, Any]]:
-    """How often each tool was used, most used first.
+    """Returns how often each tool was used, most used first.
 
-    A use shows twice, in the assistant's call and in the tool's answer, but not always in both: for each tool the higher
-    of the two counts is taken.
+    A use shows twice, in the assistant's call and in the tool's result, but not always in both: for each tool the
+    higher of the two counts is taken.
     """
     answers: Counter[str] = Counter()
     calls: Counter[str] = Counter()
@@ -32,7 +32,7 @@ def tool_usage(db: SessionDB, cutoff: float, source: str | None) -> list[dict[st
 
 
 def skill_usage(db: SessionDB, cutoff: float, source: str | None) -> list[dict[str, Any]]:
-    """How often each skill was looked at and changed, and when last."""
+    """Returns how often each skill was read and changed, and when last."""
     skills: dict[str, dict[str, Any]] = {}
     for message in db.messages_since(cutoff, source):
         for function in _functions(message):
@@ -48,7 +48,9 @@ def skill_usage(db: SessionDB, cutoff: float, source: str | None) -> list[dict[s
 
 
 def message_stats(db: SessionDB, cutoff: float, source: str | None) -> dict[str, Any]:
-    """How many messages there are, in all and of the three roles. Without any, the three are ``None``, as a sum of nothing is."""
+    """Returns the number of messages, in total and of the three roles. Without any, the three are ``None``, like an
+    SQL sum of no rows.
+    """
     roles = Counter(message["role"] for message in db.messages_since(cutoff, source))
     total = sum(roles.values())
     counts = {f"{role}_messages": roles[role] if total else None for role in ("user", "assistant", "tool")}
@@ -56,7 +58,7 @@ def message_stats(db: SessionDB, cutoff: float, source: str | None) -> dict[str,
 
 
 def sessions(db: SessionDB, cutoff: float, source: str | None) -> list[dict[str, Any]]:
-    """The sessions of the report, newest first."""
+    """Returns the sessions of the report, newest first."""
     return db.sessions_since(cutoff, source)
 
 
@@ -70,7 +72,7 @@ READERS: dict[str, Callable[[SessionDB, float, str | None], Any]] = {
 
 
 def usage_page(days: int) -> dict[str, Any]:
-    """The answer of the dashboard's page on usage."""
+    """Returns the answer of the dashboard's page on usage."""
     cutoff = time.time() - days * 86400
     report = importlib.import_module("agent.insights").InsightsEngine
     with SessionDB() as db:
@@ -86,7 +88,7 @@ def usage_page(days: int) -> dict[str, Any]:
 
 
 def models_page(days: int) -> dict[str, Any]:
-    """The answer of the dashboard's page on models."""
+    """Returns the answer of the dashboard's page on models."""
     cutoff = time.time() - days * 86400
     with SessionDB() as db:
         totals = db.usage_totals(cutoff, only_with_model=True)

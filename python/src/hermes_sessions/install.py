@@ -16,10 +16,10 @@ NAME = "hermes_state"
 
 
 def install() -> ModuleType:
-    """Puts our module in the place of ``hermes_state`` and returns it. Doing it again is no error.
+    """Replaces ``hermes_state`` by our module and returns it. Repeating it is not an error.
 
-    The few functions of the agent that read behind the store's API are replaced when their module is imported, or now if
-    it was already (:mod:`hermes_sessions.patches` lists them).
+    The few functions of the agent that bypass the store's API are replaced when their module is imported, or now if it
+    already was (:mod:`hermes_sessions.patches` lists them).
     """
     from . import state
 
@@ -34,7 +34,7 @@ def install() -> ModuleType:
 
 
 def uninstall() -> None:
-    """Takes our module out again. What was patched or imported by then stays so."""
+    """Removes our module again. Modules that were patched or imported by then stay so."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
     if getattr(sys.modules.get(NAME), "__name__", NAME) != NAME:
         del sys.modules[NAME]
@@ -47,7 +47,7 @@ def _patch(module: ModuleType) -> None:
 
 
 class _Finder(MetaPathFinder):
-    """Finds the modules of the agent that need a patch as they are, and has it applied after they are loaded."""
+    """Finds the agent's modules that need a patch, and applies it after they are loaded."""
 
     def __init__(self) -> None:
         self._asking: set[str] = set()

@@ -1,4 +1,4 @@
-"""Where the agent reads or writes its database behind the store's API, and what is put there instead.
+"""The places where the agent bypasses the store's API to read or write its database, and their replacements.
 
 | module of the agent | what | instead |
 |---|---|---|
@@ -7,8 +7,8 @@
 | ``agent.insights`` | the report reads sessions and messages with SQL | ``sessions_since``, ``messages_since`` |
 | ``hermes_cli.web_server`` | two analytics pages sum with SQL; a refresh reads every session | ``usage_*``, ``latest_descendant`` |
 
-Each patch looks for what it replaces and leaves a module alone in which it is not: another release of the agent then
-works as far as it keeps to the API.
+Each patch looks for the code it replaces, and does not change a module without it: another release of the agent then
+works as far as it uses the API.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _reopen(shell: Any) -> None:
         try:
             shell._session_db.reopen_session(shell.session_id)
         except Exception:
-            # The agent itself goes on without it here.
+            # The agent itself continues without it here.
             _log.warning("session %s could not be opened again", shell.session_id, exc_info=True)
 
 
@@ -116,7 +116,7 @@ def _for_our_store(theirs: Callable[..., Any], ours: Callable[..., Any]) -> Call
 
 def _patch_web(module: ModuleType) -> None:
     module._session_latest_descendant = _latest_descendant  # type: ignore[attr-defined]
-    # The web framework holds these two function objects already, so they keep their identity and get another body.
+    # The web framework already holds these two function objects, so they keep their identity and get another body.
     module.get_usage_analytics.__code__ = _usage_page.__code__
     module.get_models_analytics.__code__ = _models_page.__code__
 

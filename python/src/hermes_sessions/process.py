@@ -1,8 +1,8 @@
-"""One running ``hermes sessiondb rpc``: requests go down its stdin, answers come up its stdout.
+"""One running ``hermes sessiondb rpc``: requests go to its stdin, answers come from its stdout.
 
-Any number of threads may ask at once. A request is written whole under a lock. Who asks while nobody else waits reads the
-answer as well: to be woken by another thread takes longer than most answers. For all others a thread reads, and hands out
-what it reads; it also sees the process to its end.
+Any number of threads may send requests concurrently. A request is written whole under a lock. A caller that is the only
+one waiting reads the answer itself: being woken by another thread takes longer than most answers. Otherwise a thread
+reads and distributes the answers; it also waits for the end of the process.
 """
 
 from __future__ import annotations
@@ -24,24 +24,27 @@ from .target import Target
 from .values import load_line
 
 PROTOCOL = 1
-# What a pipe holds, where the system allows it, and so the most that is read at once: an answer of some hundred messages
-# goes through it in one piece.
+# Size of a pipe, where the system allows it, and so the most that is read at once: an answer of some hundred messages
+# fits in one piece.
 _PIPE = 1 << 18
 _END_SECONDS = 30.0
-# The number under which the first line is awaited; no request has it.
+# Number for the first line; no request has it.
 _HELLO = -1
-# So often who reads looks whether it has its answer. It may have come by way of a signal's handler that asked as well.
+# Interval at which a reader checks whether its answer has arrived. A signal handler that sent a request as well may
+# have read it.
 _LOOK_MILLISECONDS = 200
 _log = logging.getLogger("hermes_sessions")
 _running: set[Process] = set()
 
 
 class Lost(Exception):
-    """The process is gone and the answer with it. What was asked may or may not have been done."""
+    """The process is gone, and with it the answer. The outcome of the request is unknown."""
 
 
 class _Slot:
-    """Where a thread waits for its answer. A plain lock: it is the cheapest thing that can be waited for."""
+    """The place where a thread waits for its answer. It uses a plain lock, the cheapest thing that can be waited
+    for.
+    """
 
     __slots__ = ("_empty", "answer", "is_filled")
 
@@ -52,7 +55,7 @@ class _Slot:
         self._empty.acquire()
 
     def fill(self, answer: dict[str, Any] | None) -> None:
-        """Who was interrupted on the way out of here may come again."""
+        """Stores the answer. It may be called again after an interrupt."""
         self.answer, self.is_filled = answer, True
         if self._empty.locked():
             self._empty.release()
@@ -62,7 +65,7 @@ class _Slot:
 
 
 class Process:
-    """A process that has opened its store. ``hello`` is what it said about itself."""
+    """A process that has opened its store. ``hello`` is its greeting."""
 
     hello: dict[str, Any]
 
@@ -82,7 +85,7 @@ class Process:
         self._complaints: deque[str] = deque(maxlen=20)
         self._is_gone = False
         try:
-            # In a session of its own, or an interrupt typed at the agent's terminal would end it as well.
+            # In a session of its own; otherwise an interrupt typed at the agent's terminal would end it as well.
             self._child = subprocess.Popen(
                 [str(binary), "sessiondb", "rpc", "--upgrade", target.argument],
                 stdin=subprocess.PIPE,
@@ -109,23 +112,25 @@ class Process:
             raise
 
     def request(self, number: int, line: bytes) -> dict[str, Any]:
-        """Sends a line and waits for the answer of that number. :class:`Lost` if the process ends before it comes."""
+        """Sends a line and waits for the answer of that number. Raises :class:`Lost` if the process ends before."""
         slot = self._enter(number)
         self._write(number, line)
         return self._answer(slot)
 
     @property
     def pid(self) -> int:
-        """The number of the process in the system."""
+        """The process id."""
         return self._child.pid
 
     @property
     def is_gone(self) -> bool:
-        """Whether it has ended; what it had accepted by then was answered."""
+        """Whether it has ended; the requests it had accepted by then were answered."""
         return self._is_gone
 
     def close(self) -> None:
-        """Ends it: first the end of its input, upon which it answers what it accepted; force only if that doesn't help."""
+        """Ends it: closes its input, upon which it answers the accepted requests; kills it only if that doesn't
+        help.
+        """
         self._end_input()
         try:
             self._child.wait(_END_SECONDS)
@@ -135,14 +140,14 @@ class Process:
             self._child.wait()
 
     def abandon(self) -> None:
-        """In a forked child: lets go of the parent's process without a word to it."""
+        """In a forked child: closes our ends of the pipes to the parent's process, without affecting it."""
         for name in ("stdin", "stdout", "stderr"):
             self._pipe(name).close()
-        # It is not our child: nobody here may wait for it.
+        # It is not our child: it must not be waited for here.
         self._child.returncode = 0
 
     def _dismiss(self) -> None:
-        """Ends a process that is of no use, once it has said why as far as it does so soon."""
+        """Ends an unusable process, and gives it a moment to report why."""
         self._end_input()
         self._reading.join(1.0)
         self._child.kill()
@@ -177,13 +182,15 @@ class Process:
         return slot
 
     def _answer(self, slot: _Slot) -> dict[str, Any]:
-        """Waits until a slot is filled: reads, if nobody else does, or leaves it to who does and then to the thread."""
+        """Waits until a slot is filled: reads itself if no other thread does, else leaves it to that one or to the
+        reading thread.
+        """
         try:
             if self._turn.acquire(blocking=False):
                 while not slot.is_filled and self._read():
                     pass
         finally:
-            # The lock itself is asked: an interrupt may come before anybody could note that it was taken.
+            # The lock itself is checked: an interrupt may come before a flag could be set.
             if self._turn._is_owned():  # type: ignore[attr-defined]
                 self._turn.release()
             if not slot.is_filled:
@@ -206,10 +213,10 @@ class Process:
             self._bury()
 
     def _read(self) -> bool:
-        """Hands out what comes next; whether more may come. Only who has the turn reads."""
+        """Reads and distributes the next answers. Returns whether more may come. Only the holder of the lock reads."""
         poll = select.poll()
         poll.register(self._stdout, select.POLLIN)
-        # An interrupt while nothing comes leaves the others alone.
+        # An interrupt while there is no data does not affect the others.
         if not poll.poll(_LOOK_MILLISECONDS):
             return True
         try:
@@ -222,19 +229,19 @@ class Process:
                     slot.fill(message)
                     self._waiting.pop(number, None)
                 elif number == _HELLO:
-                    raise ValueError(f"it answers nobody: {line[:200]!r}")
+                    raise ValueError(f"the answer belongs to no call: {line[:200]!r}")
             return bool(chunk)
         except Exception:
             _log.exception("the process of the session store said something that can't be read")
             self._child.kill()
             return False
         except BaseException:
-            # An interrupt, and with it what had come is lost: whoever waits for it asks another process.
+            # After an interrupt the data that was read is lost: the threads that wait for it use another process.
             self._child.kill()
             raise
 
     def _lines_of(self, chunk: bytes) -> Iterator[bytes]:
-        """The lines that end here, of any length, without their ends."""
+        """Yields the lines that end in this chunk, of any length, without their newlines."""
         *whole, rest = chunk.split(b"\n")
         for line in whole:
             self._parts.append(line)
@@ -259,7 +266,7 @@ class Process:
             self._waiting.clear()
         for slot in waiting:
             slot.fill(None)
-        # Whoever had the turn has let it go, and nobody takes it whose slot is filled.
+        # The holder of the lock has released it, and no thread whose slot is filled takes it.
         with self._turn:
             self._pipe("stdout").close()
         _running.discard(self)
@@ -280,11 +287,11 @@ class Process:
             try:
                 _write_all(self._pipe("stdin"), line)
             except OSError as error:
-                # The pipe is broken; whoever reads sees the end of the process.
+                # The pipe is broken; the reader sees the end of the process.
                 _log.debug("request %d could not be written: %s", number, error)
                 self._child.kill()
             except BaseException:
-                # An interrupt: half a line would spoil whatever came after it, so nothing may come after it.
+                # An interrupt: half a line would corrupt the next one, so nothing may be written after it.
                 self._child.kill()
                 raise
 
@@ -297,7 +304,7 @@ class Process:
 
 
 def abandon_all() -> None:
-    """In a forked child: lets go of every process of the parent."""
+    """In a forked child: abandons every process of the parent."""
     for process in _running:
         process.abandon()
     _running.clear()
@@ -316,7 +323,7 @@ def _lines(pipe: FileIO) -> Iterator[bytes]:
 
 
 def _widen(pipe: FileIO) -> None:
-    # Linux alone has it, and each user may have so much only.
+    # Only Linux has it, and the size per user is limited.
     with suppress(ImportError, AttributeError, OSError):
         import fcntl
 

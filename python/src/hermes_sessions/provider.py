@@ -1,7 +1,7 @@
 """``SessionDBProvider``: the store behind the interface that the RFC "Pluggable SessionDB Provider" proposes.
 
-The RFC writes "no value" as an empty string, takes one source or role where the agent takes a list, and gives JSON as
-text. This class translates; where it returns more than the RFC asks (a bool instead of nothing), that stays.
+The RFC represents "no value" by an empty string, takes one source or role where the agent takes a list, and passes JSON
+as text. This class translates; where it returns more than the RFC requires (a bool instead of nothing), that stays.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ class SessionDBProvider:
 
     @property
     def name(self) -> str:
-        """What keeps the sessions: ``sqlite``, ``postgresql`` or ``mysql``; ``hermes-sessions`` until it is open."""
+        """The provider of the store: ``sqlite``, ``postgresql`` or ``mysql``; ``hermes-sessions`` until it is open."""
         return str(self._db.info()["provider"]) if self._db else "hermes-sessions"
 
     def is_available(self) -> bool:
-        """Whether the program that keeps the store is installed. Nothing is started and no server is asked."""
+        """Returns whether the program that keeps the store is installed. No process is started and no server is
+        contacted.
+        """
         try:
             find_binary()
         except StoreUnavailable:
@@ -36,7 +38,9 @@ class SessionDBProvider:
         return True
 
     def initialize(self, **kwargs: Any) -> None:
-        """Opens the store: ``db_path`` or ``dsn`` if given, else the configured one. Opening it again is no error."""
+        """Opens the store: ``db_path`` or ``dsn`` if given, else the configured one. Opening it again is not an
+        error.
+        """
         if self._db is None:
             self._db = SessionDB(kwargs.get("dsn") or kwargs.get("db_path"))
 
@@ -57,7 +61,7 @@ class SessionDBProvider:
         system_prompt: str = "",
         parent_session_id: str = "",
     ) -> str:
-        """Makes a session and returns its id."""
+        """Creates a session and returns its id."""
         settings = json.loads(model_config) if isinstance(model_config, str) and model_config else model_config
         return self._open.create_session(
             session_id,
@@ -70,7 +74,7 @@ class SessionDBProvider:
         )
 
     def ensure_session(self, session_id: str, source: str, model: str = "", **kwargs: Any) -> None:
-        """Makes a session if there is none of that id."""
+        """Creates a session if there is none of that id."""
         self._open.ensure_session(session_id, source, model or None, **{k: v or None for k, v in kwargs.items()})
 
     def search_messages(
@@ -83,12 +87,12 @@ class SessionDBProvider:
         limit: int = 20,
         offset: int = 0,
     ) -> list[dict[str, Any]]:
-        """The messages that match, best first."""
+        """Returns the messages that match, best first."""
         sources, roles = names(source_filter or None), names(role_filter or None)
         return self._open.search_messages(query, sources, exclude_sources, roles, limit, offset)
 
     def search_sessions(self, source: str = "", limit: int = 50, offset: int = 0) -> list[Row]:
-        """Sessions by their last activity."""
+        """Returns sessions by their last activity."""
         return self._open.search_sessions(source or None, limit, offset)
 
     def list_sessions_rich(
@@ -101,7 +105,7 @@ class SessionDBProvider:
         project_compression_tips: bool = True,
         order_by_last_active: bool = False,
     ) -> list[Row]:
-        """Conversations for a list."""
+        """Returns conversations for a list."""
         return self._open.list_sessions_rich(
             source or None,
             exclude_sources,
@@ -113,23 +117,25 @@ class SessionDBProvider:
         )
 
     def get_messages_as_conversation(self, session_id: str, include_ancestors: bool = True) -> list[dict[str, Any]]:
-        """The messages as a model's client takes them, by default of the whole chain."""
+        """Returns the messages in the form for a model's client, by default of the whole chain."""
         return self._open.get_messages_as_conversation(session_id, include_ancestors)
 
     def session_count(self, source: str = "") -> int:
-        """How many sessions there are."""
+        """Returns the number of sessions."""
         return self._open.session_count(source or None)
 
     def message_count(self, session_id: str = "") -> int:
-        """How many messages there are."""
+        """Returns the number of messages."""
         return self._open.message_count(session_id or None)
 
     def export_all(self, source: str = "") -> list[dict[str, Any]]:
-        """Every session with its messages."""
+        """Returns every session with its messages."""
         return self._open.export_all(source or None)
 
     def __getattr__(self, name: str) -> Any:
-        """The calls that the RFC and the agent's store have alike, and those that only the store has."""
+        """Returns the calls that are the same in the RFC and in the agent's store, and those that only the store
+        has.
+        """
         if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self._open, name)

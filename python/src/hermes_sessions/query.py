@@ -1,7 +1,7 @@
 """Two helpers on query text that the agent's own tests and plugins call.
 
-The store does not need them: it parses a query itself and takes any text. They do what the agent's do, so that whoever
-calls them sees what is expected.
+The store does not need them: it parses a query itself and accepts any text. They behave like the agent's, so that
+callers get what they expect.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _CJK = re.compile(
 
 
 def sanitize_fts5_query(query: str) -> str:
-    """The query without what SQLite's query language would stumble over: phrases stay, compound words are quoted."""
+    """Returns the query without the characters that SQLite's query language rejects: phrases stay, compound words
+    are quoted.
+    """
     phrases: list[str] = []
 
     def hold(match: re.Match[str]) -> str:
@@ -37,5 +39,5 @@ def sanitize_fts5_query(query: str) -> str:
 
 
 def contains_cjk(text: str) -> bool:
-    """Whether Chinese, Japanese or Korean characters or their punctuation occur."""
+    """Returns whether the text contains Chinese, Japanese or Korean characters or their punctuation."""
     return _CJK.search(text) is not None

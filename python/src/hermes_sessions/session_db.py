@@ -21,11 +21,11 @@ from .init_error import _set_last_init_error
 SCHEMA_VERSION = 11
 DEFAULT_DB_PATH: Path = target.home() / "state.db"
 
-# Like the agent's, the default is settled when the module is loaded; changing HERMES_HOME later has no effect on it.
+# Like the agent's, the default is fixed when the module is loaded; changing HERMES_HOME later does not affect it.
 _CONFIGURED_PATH = DEFAULT_DB_PATH
 _CONFIGURED = target.configured(DEFAULT_DB_PATH.parent)
 
-# What callers of the agent's store reach for behind its API, and what there is instead.
+# Attributes by which callers bypass the API of the agent's store, and their replacements.
 _BEHIND = {
     "_conn": "the store is in another process and may be a server. Use reopen_session, update_session_meta, "
     "sessions_since, messages_since, usage_by_day, usage_by_model, usage_totals or latest_descendant",
@@ -35,17 +35,17 @@ _BEHIND = {
 
 
 class SessionDB(UsageCalls, TitleCalls, UpkeepCalls, HandoffCalls, TelegramCalls):
-    """A handle on a session store. Every public method of the agent's class is here, with its signature.
+    """A handle on a session store. It has every public method of the agent's class, with its signature.
 
-    All handles on one store in a Python process share one process that keeps it. A handle may be used from many threads
-    at once, and in a forked child. A write that returned is on disk; if the process dies it is started again, and what it
-    had not acknowledged is repeated and applied once.
+    All handles on one store in a Python process share one store process. A handle may be used from many threads
+    concurrently, and in a forked child. A write that returned is on disk. If the store process dies it is restarted,
+    and unacknowledged requests are repeated and applied once.
     """
 
     def __init__(self, db_path: str | os.PathLike[str] | None = None) -> None:
         """Opens a store: without an argument the configured one, else a path of a SQLite file or a URL.
 
-        Raises what keeps the store from being opened; :func:`get_last_init_error` tells it again.
+        Raises the reason if the store can't be opened; :func:`get_last_init_error` returns it again.
         """
         self._client = None
         self.db_path: Path | str = _default_path()
@@ -64,24 +64,25 @@ class SessionDB(UsageCalls, TitleCalls, UpkeepCalls, HandoffCalls, TelegramCalls
         self._client = client
 
     def close(self) -> None:
-        """Closes the handle; closing it again is no error. With the last handle of a store its process ends."""
+        """Closes the handle; closing it again is not an error. Closing the last handle of a store ends its process."""
         client, self._client = self._client, None
         if client is not None:
             client.release()
 
     def info(self) -> dict[str, Any]:
-        """What the process says about itself: version, provider, location without password, schema version."""
+        """Returns the greeting of the process: version, provider, location without password, schema version."""
         return dict(self._hello)
 
     def ping(self) -> Any:
-        """Asks the process whether it is there; starts it if it is not."""
+        """Checks that the process responds; starts it if it is not running."""
         return self._read("ping")
 
     def call(self, method: str, /, *args: Any, request_key: str | None = None, **kwargs: Any) -> Any:
-        """Any call of the protocol, by name. The same request key is applied once, however often it is sent.
+        """Makes any call of the protocol, by name. A request is applied once per idempotency key, however often it
+        is sent.
 
-        A caller who may be started again between the call and its answer gives a key of his own; without one the
-        package makes one, which covers the death of the store's process.
+        A caller that may be restarted between the call and its answer passes a key of its own. Without one the package
+        creates a key, which covers the death of the store process.
         """
         return self._ask(method, args, kwargs, is_write=True, request_key=request_key)
 

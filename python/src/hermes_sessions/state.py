@@ -1,6 +1,6 @@
-"""The names that callers import from the agent's ``hermes_state``. ``install()`` puts this module in its place.
+"""The names that callers import from the agent's ``hermes_state``. ``install()`` replaces that module by this one.
 
-``DEFAULT_DB_PATH`` may be replaced here, as tests of callers do: a ``SessionDB()`` made later takes it.
+``DEFAULT_DB_PATH`` may be replaced here, as tests of callers do: a ``SessionDB()`` created later uses it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Titles are cleaned here exactly as the store cleans them, because the agent asks for it without a store at hand."""
+"""Titles are cleaned here exactly as in the store, because the agent does it without a store at hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import unicodedata
 MAX_TITLE_LENGTH = 100
 
 _JOINER = "\u200d"
-# Tab, line feed, carriage return and U+0085 are white space and become spaces; every other control goes.
+# Tab, line feed, carriage return and U+0085 are white space and become spaces; every other control character is
+# removed.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffc]"
 )
@@ -19,9 +20,10 @@ _PICTOGRAPH = re.compile("[\U0001f000-\U0001faff\u2190-\u2bff\xa9\xae\u203c\u303
 
 
 def sanitize_title(title: str | None) -> str | None:
-    """The title as it is stored: one line, no invisible characters, accents composed; ``None`` if nothing is left.
+    """Returns the title as it is stored: one line, no invisible characters, accents composed; ``None`` if nothing is
+    left.
 
-    Joiners stay inside an emoji. ``ValueError`` if more than 100 characters are left.
+    Joiners stay inside an emoji. Raises ``ValueError`` if more than 100 characters are left.
     """
     if not title:
         return None

@@ -1,11 +1,11 @@
-"""How Python values cross the pipe.
+"""The encoding of Python values on the pipe.
 
-A line is JSON. What JSON lacks is written as an object with a single key that begins with ``$``: ``{"$f": "nan"}`` for
-NaN and the infinities, ``{"$b": "..."}`` for bytes in base64. A caller's own object of that shape is wrapped as
-``{"$o": {...}}``, so that nothing is ever mistaken for another thing. Lone surrogates travel as JSON escapes.
+A line is JSON. Values that JSON lacks are written as an object with a single key that begins with ``$``: ``{"$f":
+"nan"}`` for NaN and the infinities, ``{"$b": "..."}`` for bytes in base64. A caller's own object of that shape is
+wrapped as ``{"$o": {...}}``, so that the encoding is unambiguous. Lone surrogates are written as JSON escapes.
 
 Nearly every line needs none of this. So both directions first try the plain, fast way and only walk through a value
-when the line shows that it may hold such an object.
+when the line shows that it may contain such an object.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 def dump_line(message: Mapping[str, Any]) -> bytes:
-    """One line for the process, with its newline.
+    """Returns one line for the process, with its newline.
 
-    Raises ``TypeError`` for what JSON can't hold and ``ValueError`` for what holds itself.
+    Raises ``TypeError`` for values that JSON can't hold and ``ValueError`` for circular references.
     """
     try:
         text = _dump(message)
         if "$" in text and '"$' in text:
             raise _NeedsWalk
     except (_NeedsWalk, ValueError):
-        # ValueError: a NaN or an infinity, or a value that holds itself, which fails again below.
+        # ValueError: a NaN or an infinity, or a circular reference, which fails again below.
         text = _dump(_wrap(message, set()))
     try:
         return text.encode() + b"\n"
@@ -39,16 +39,16 @@ def dump_line(message: Mapping[str, Any]) -> bytes:
 
 
 def load_line(line: bytes) -> dict[str, Any]:
-    """What a line of the process says."""
+    """Returns the message in a line of the process."""
     message: dict[str, Any] = json.loads(line.decode())
-    # One character is looked for ten times as fast as two.
+    # Searching for one character is ten times as fast as for two.
     if b"$" in line and b'"$' in line:
         message = {key: _unwrap(value) for key, value in message.items()}
     return message
 
 
 def plain(value: Any) -> Any:
-    """The value if JSON can hold it, else its display text: what the agent does with odd message content."""
+    """Returns the value if JSON can hold it, else its ``str``, as the agent does with odd message content."""
     try:
         json.dumps(value, default=_marks)
     except (TypeError, ValueError, RecursionError):
@@ -57,7 +57,7 @@ def plain(value: Any) -> Any:
 
 
 class _NeedsWalk(Exception):
-    """The line may hold an object that could be taken for one of ours."""
+    """The line may contain an object that could be mistaken for an encoded value."""
 
 
 def _dump(value: Any) -> str:

@@ -1,7 +1,7 @@
 """Write-ahead logging for the agent's *other* SQLite files.
 
-The agent imports this helper for files of its own (the kanban board, the response store), with a connection that it has
-opened itself. The session store never comes through here.
+The agent imports this helper for files of its own (the kanban board, the response store), with a connection that it
+opened itself. The session store does not use it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _warned: set[str] = set()
 
 
 def apply_wal_with_fallback(conn: sqlite3.Connection, *, db_label: str = "state.db") -> str:
-    """Asks for write-ahead logging; takes the rollback journal where the file system can't have it.
+    """Requests write-ahead logging; falls back to the rollback journal where the file system does not support it.
 
-    Returns the journal mode that is really in force: ``"wal"`` or ``"delete"``, or ``"memory"`` for a database that has
-    no file. Warns once for each label. Any other error, such as a locked file, is the caller's.
+    Returns the journal mode in effect: ``"wal"`` or ``"delete"``, or ``"memory"`` for a database without a file. Warns
+    once for each label. Any other error, such as a locked file, is passed to the caller.
     """
     try:
         return _journal_mode(conn, "WAL")

@@ -1,4 +1,4 @@
-"""What every call needs: a way to ask the store."""
+"""The base of every call: sending it to the store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ Row = dict[str, Any]
 
 
 class Calls:
-    """Asks the store of a handle. An argument given by name and ``None`` is left out: every such default is ``None``."""
+    """Sends calls to the store of a handle. A named argument of ``None`` is left out: every such default is
+    ``None``.
+    """
 
     _client: Client | None
 
@@ -40,12 +42,12 @@ class Calls:
 
 
 def names(value: str | Iterable[str] | None) -> list[str] | None:
-    """A list of names; one name alone stands for a list of one."""
+    """Returns a list of names; a single name becomes a list of one."""
     if value is None:
         return None
     return [value] if isinstance(value, str) else list(value)
 
 
 def folder(value: str | os.PathLike[str] | None) -> str | None:
-    """A folder for the process, which may have another working directory than its parent has by now."""
+    """Returns an absolute folder for the process, whose working directory may differ from ours by now."""
     return None if value is None else os.path.abspath(value)

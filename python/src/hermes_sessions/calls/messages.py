@@ -1,4 +1,4 @@
-"""Messages: appended, replaced, read back."""
+"""Messages: append, replace and read."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class MessageCalls(Calls):
     ) -> int:
         """Appends a message and returns its id. It is on disk when this returns.
 
-        An unknown session is a ``sqlite3.IntegrityError``.
+        Raises ``sqlite3.IntegrityError`` for an unknown session.
         """
         appended: int = self._write(
             "append_message",
@@ -72,7 +72,7 @@ class MessageCalls(Calls):
         return ids
 
     def replace_messages(self, session_id: str, messages: list[dict[str, Any]]) -> None:
-        """Puts these messages in the place of all that the session holds. If it fails, the old ones are still there."""
+        """Replaces all messages of the session by these. If it fails, the old ones are still there."""
         self._write("replace_messages", session_id, [_message(message) for message in messages])
 
     def clear_messages(self, session_id: str) -> None:
@@ -80,12 +80,12 @@ class MessageCalls(Calls):
         self._write("clear_messages", session_id)
 
     def get_messages(self, session_id: str) -> list[Row]:
-        """All messages of a session with all columns, in the order in which they were appended."""
+        """Returns all messages of a session with all columns, in the order in which they were appended."""
         rows: list[Row] = self._read("get_messages", session_id)
         return rows
 
     def get_messages_as_conversation(self, session_id: str, include_ancestors: bool = False) -> list[dict[str, Any]]:
-        """The messages as a model's client takes them, of this session or of its ancestors and itself."""
+        """Returns the messages in the form for a model's client, of this session or of its ancestors and itself."""
         messages: list[dict[str, Any]] = self._read("get_messages_as_conversation", session_id, include_ancestors)
         return messages
 
@@ -95,7 +95,7 @@ def _content(content: Any) -> Any:
 
 
 def _message(message: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a message that a store keeps: whatever else a caller's message carries may be of any type."""
+    """Returns the keys of a message that a store keeps: other keys of a caller's message may be of any type."""
     if not isinstance(message, Mapping):
         raise TypeError(f"a message is a mapping, not {type(message).__name__}")
     kept = {name: message[name] for name in _FIELDS if name in message}

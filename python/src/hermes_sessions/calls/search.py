@@ -20,10 +20,10 @@ class SearchCalls(Calls):
         limit: int = 20,
         offset: int = 0,
     ) -> list[dict[str, Any]]:
-        """The messages that match, best first, each with a marked excerpt and its neighbours.
+        """Returns the messages that match, best first, each with a marked excerpt and its neighbours.
 
-        If nothing matches as a whole, those that have any of the words, each with ``"relaxed": True``.
-        ``source_filter=[]`` matches nothing; ``exclude_sources=[]`` and ``role_filter=[]`` leave nothing out.
+        If nothing matches the whole query, returns those that contain any of the words, each with ``"relaxed": True``.
+        ``source_filter=[]`` matches nothing; ``exclude_sources=[]`` and ``role_filter=[]`` exclude nothing.
         """
         hits: list[dict[str, Any]] = self._read(
             "search_messages",
@@ -54,7 +54,9 @@ class SearchCalls(Calls):
         model: str | None = None,
         timeout: float = 2.0,
     ) -> dict[str, Any]:
-        """Our own search: the ``hits``, each with its conversation, title and score, and how complete the answer is."""
+        """Runs our own search. Returns the ``hits``, each with its conversation, title and score, and how complete
+        the answer is. ``title`` and ``model`` are pieces, whatever their case.
+        """
         found: dict[str, Any] = self._read(
             "search",
             query,
@@ -85,10 +87,11 @@ class SearchCalls(Calls):
         scope: str | dict[str, Any],
         budget: int = 100_000,
     ) -> dict[str, Any]:
-        """What was said about this: up to five conversations, each as the part around its matches, with no model.
+        """Returns up to five conversations about a topic, each as the part around its matches, without a model.
 
-        ``scope`` says whose: ``"all"``, or ``{"source": …}``, ``{"user_id": …}``, both, or ``{"sessions": […]}``. The conversation of
-        ``current_session_id`` and those that it comes from are left out. Without a query, the conversations that were active last.
+        ``scope`` limits whose: ``"all"``, or ``{"source": …}``, ``{"user_id": …}``, both, or ``{"sessions": […]}``. The
+        conversation of ``current_session_id`` and those it originates from are left out. Without a query, returns the
+        most recently active conversations.
         """
         found: dict[str, Any] = self._read(
             "session_search",
@@ -102,7 +105,7 @@ class SearchCalls(Calls):
         return found
 
     def search_sessions(self, source: str | None = None, limit: int = 20, offset: int = 0) -> list[Row]:
-        """Sessions by their last activity, newest first, continuations and delegates too."""
+        """Returns sessions by their last activity, newest first, including continuations and delegates."""
         rows: list[Row] = self._read("search_sessions", source, limit, offset)
         return rows
 
@@ -116,9 +119,10 @@ class SearchCalls(Calls):
         project_compression_tips: bool = True,
         order_by_last_active: bool = False,
     ) -> list[Row]:
-        """Conversations for a list: all columns, ``last_active`` and a ``preview`` of the first question.
+        """Returns conversations for a list: all columns, ``last_active`` and a ``preview`` of the first question.
 
-        A compressed conversation is one row: its first session, with identity, counts, title, activity and preview of its last.
+        A compressed conversation is one row: its first session, with identity, counts, title, activity and preview of
+        its last.
         """
         rows: list[Row] = self._read(
             "list_sessions_rich",
@@ -133,11 +137,11 @@ class SearchCalls(Calls):
         return rows
 
     def session_count(self, source: str | None = None) -> int:
-        """How many sessions there are, of one source or of all."""
+        """Returns the number of sessions, of one source or of all."""
         return int(self._read("session_count", source))
 
     def message_count(self, session_id: str | None = None) -> int:
-        """How many messages there are, of one session or of all."""
+        """Returns the number of messages, of one session or of all."""
         return int(self._read("message_count", session_id))
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Sessions: made, ended, opened again, counted, looked up."""
+"""Sessions: create, end, reopen, count and look up."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from .base import Calls, Row
 
 
 class SessionCalls(Calls):
-    """The calls about one session's row."""
+    """The calls about a single session."""
 
     def create_session(self, session_id: str, source: str, **kwargs: Any) -> str:
-        """Makes a session and returns its id; a session of that id that is there already stays as it is.
+        """Creates a session and returns its id. An existing session of that id is not changed.
 
-        By name: ``model``, ``model_config``, ``system_prompt``, ``user_id``, ``parent_session_id``. A parent that does not
-        exist is a ``sqlite3.IntegrityError``.
+        By name: ``model``, ``model_config``, ``system_prompt``, ``user_id``, ``parent_session_id``. Raises
+        ``sqlite3.IntegrityError`` if the parent does not exist.
         """
         return str(self._write("create_session", session_id, source, **_details(**kwargs)))
 
     def ensure_session(self, session_id: str, source: str = "unknown", model: str | None = None, **kwargs: Any) -> str:
-        """Makes a session if there is none of that id. Takes what :meth:`create_session` takes."""
+        """Creates a session if there is none of that id. Takes the arguments of :meth:`create_session`."""
         return str(self._write("ensure_session", session_id, source, **_details(model=model, **kwargs)))
 
     def end_session(self, session_id: str, end_reason: str) -> None:
-        """Ends an active session. The first reason stays; an unknown id is no error."""
+        """Ends an active session. The first reason is kept; an unknown id is not an error."""
         self._write("end_session", session_id, end_reason)
 
     def reopen_session(self, session_id: str) -> None:
-        """Makes an ended session active again; an unknown id is no error."""
+        """Makes an ended session active again; an unknown id is not an error."""
         self._write("reopen_session", session_id)
 
     def update_system_prompt(self, session_id: str, system_prompt: str) -> None:
@@ -35,9 +35,9 @@ class SessionCalls(Calls):
         self._write("update_system_prompt", session_id, system_prompt)
 
     def update_session_meta(self, session_id: str, model_config_json: str | None, model: str | None = None) -> None:
-        """Replaces the model settings, given as JSON text; a model of ``None`` leaves the model as it is.
+        """Replaces the model settings, given as JSON text; a model of ``None`` leaves the model unchanged.
 
-        The agent's editor adapter did this behind the API.
+        The agent's editor adapter did this by bypassing the API.
         """
         self._write("update_session_meta", session_id, model_config_json, model)
 
@@ -61,7 +61,7 @@ class SessionCalls(Calls):
         api_call_count: int = 0,
         absolute: bool = False,
     ) -> None:
-        """Adds to the counters of a session, or sets them if ``absolute``; makes the session if there is none."""
+        """Adds to the counters of a session, or sets them if ``absolute``; creates the session if it does not exist."""
         self._write(
             "update_token_counts",
             session_id,
@@ -84,22 +84,24 @@ class SessionCalls(Calls):
         )
 
     def get_session(self, session_id: str) -> Row | None:
-        """All columns of a session, or ``None``."""
+        """Returns all columns of a session, or ``None``."""
         row: Row | None = self._read("get_session", session_id)
         return row
 
     def resolve_session_id(self, session_id_or_prefix: str) -> str | None:
-        """The id that this is, or the only one that begins with it; else ``None``."""
+        """Returns the id itself if it exists, or the only one that begins with it; else ``None``."""
         found: str | None = self._read("resolve_session_id", session_id_or_prefix)
         return found
 
     def get_compression_tip(self, session_id: str) -> str | None:
-        """The newest continuation of a compressed session; the id itself if there is none."""
+        """Returns the newest continuation of a compressed session; the id itself if there is none."""
         tip: str | None = self._read("get_compression_tip", session_id)
         return tip
 
     def resolve_resume_session_id(self, session_id: str) -> str:
-        """The session in which a resumed conversation goes on: this one if it holds messages, else a descendant that does."""
+        """Returns the session in which a resumed conversation continues: this one if it has messages, else a
+        descendant that has.
+        """
         resumed: str = self._read("resolve_resume_session_id", session_id)
         return resumed
 
@@ -111,7 +113,7 @@ def _details(
     user_id: str | None = None,
     parent_session_id: str | None = None,
 ) -> dict[str, Any]:
-    """The named arguments of a new session; Python itself refuses any other name."""
+    """Returns the named arguments of a new session; Python itself refuses any other name."""
     return dict(
         model=model,
         model_config=model_config,

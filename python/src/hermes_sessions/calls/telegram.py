@@ -1,4 +1,4 @@
-"""Telegram topics: which session a topic of a private chat shows."""
+"""Telegram topics: the session that a topic of a private chat shows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from .base import Calls, Row
 
 
 class TelegramCalls(Calls):
-    """All arguments go by name; ids may be numbers or text."""
+    """All arguments are passed by name; ids may be numbers or text."""
 
     def apply_telegram_topic_migration(self) -> None:
-        """Makes the tables of the topic mode, which are not there before somebody asks for it."""
+        """Creates the tables of the topic mode, which do not exist before it is requested."""
         self._write("apply_telegram_topic_migration")
 
     def enable_telegram_topic_mode(
@@ -30,15 +30,15 @@ class TelegramCalls(Calls):
         )
 
     def disable_telegram_topic_mode(self, *, chat_id: str, clear_bindings: bool = True) -> None:
-        """Turns the topic mode of a chat off and, unless told otherwise, forgets which session each topic shows."""
+        """Turns the topic mode of a chat off and, by default, forgets which session each topic shows."""
         self._write("disable_telegram_topic_mode", chat_id=str(chat_id), clear_bindings=clear_bindings)
 
     def is_telegram_topic_mode_enabled(self, *, chat_id: str, user_id: str) -> bool:
-        """Whether the topic mode is on for this chat and this user."""
+        """Returns whether the topic mode is on for this chat and this user."""
         return bool(self._read("is_telegram_topic_mode_enabled", chat_id=str(chat_id), user_id=str(user_id)))
 
     def get_telegram_topic_binding(self, *, chat_id: str, thread_id: str) -> Row | None:
-        """What a topic shows, or ``None``."""
+        """Returns the session that a topic shows and the other columns of its binding, or ``None``."""
         row: Row | None = self._read("get_telegram_topic_binding", chat_id=str(chat_id), thread_id=str(thread_id))
         return row
 
@@ -52,7 +52,7 @@ class TelegramCalls(Calls):
         session_id: str,
         managed_mode: str = "auto",
     ) -> None:
-        """Makes a topic show a session. ``ValueError`` if another topic shows it already."""
+        """Makes a topic show a session. Raises ``ValueError`` if another topic shows it already."""
         self._write(
             "bind_telegram_topic",
             chat_id=str(chat_id),
@@ -64,11 +64,11 @@ class TelegramCalls(Calls):
         )
 
     def is_telegram_session_linked_to_topic(self, *, session_id: str) -> bool:
-        """Whether some topic shows this session."""
+        """Returns whether a topic shows this session."""
         return bool(self._read("is_telegram_session_linked_to_topic", session_id=session_id))
 
     def list_unlinked_telegram_sessions_for_user(self, *, chat_id: str, user_id: str, limit: int = 10) -> list[Row]:
-        """The sessions of a user that no topic shows, newest activity first."""
+        """Returns the sessions of a user that no topic shows, most recently active first."""
         rows: list[Row] = self._read(
             "list_unlinked_telegram_sessions_for_user", chat_id=str(chat_id), user_id=str(user_id), limit=limit
         )

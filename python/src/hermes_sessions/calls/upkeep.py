@@ -1,4 +1,4 @@
-"""Export, removal, upkeep and the small key-value table."""
+"""Export, deletion, maintenance and the small key-value table."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ Folder = str | os.PathLike[str] | None
 
 
 class UpkeepCalls(Calls):
-    """The calls that take sessions out of the store and keep it in shape."""
+    """The calls that export, delete and maintain."""
 
     def export_session(self, session_id: str) -> dict[str, Any] | None:
-        """A session with its ``messages``, or ``None``."""
+        """Returns a session with its ``messages``, or ``None``."""
         exported: dict[str, Any] | None = self._read("export_session", session_id)
         return exported
 
     def export_all(self, source: str | None = None) -> list[dict[str, Any]]:
-        """Every session, of one source or of all, with its ``messages``."""
+        """Returns every session, of one source or of all, with its ``messages``."""
         exported: list[dict[str, Any]] = self._read("export_all", source)
         return exported
 
     def delete_session(self, session_id: str, sessions_dir: Folder = None) -> bool:
-        """Deletes a session with its messages, and its transcript files if their folder is given. Whether it was there.
+        """Deletes a session with its messages, and its transcript files if their folder is given. Returns whether it
+        existed.
 
         Its children stay, as sessions without a parent.
         """
@@ -51,9 +52,9 @@ class UpkeepCalls(Calls):
         vacuum: bool = True,
         sessions_dir: Folder = None,
     ) -> dict[str, Any]:
-        """Prunes if the last time is long enough ago: ``{"skipped", "pruned", "vacuumed"}``.
+        """Prunes if the last run is long enough ago: ``{"skipped", "pruned", "vacuumed"}``.
 
-        Never raises: a failure is told under ``"error"``, because the agent calls this while it starts.
+        Never raises: a failure is reported under ``"error"``, because the agent calls this while it starts.
         """
         try:
             result: dict[str, Any] = self._write(
@@ -68,23 +69,23 @@ class UpkeepCalls(Calls):
         return result
 
     def vacuum(self) -> None:
-        """Gives free room back to the system."""
+        """Gives free space back to the file system."""
         self._write("vacuum")
 
     def optimize(self) -> Any:
-        """Brings the search index into its best shape."""
+        """Optimizes the search index."""
         return self._write("optimize")
 
     def verify(self) -> Any:
-        """Checks the store and says what was found."""
+        """Checks the store and returns the findings."""
         return self._read("verify")
 
     def status(self) -> Any:
-        """The store at a glance: provider, size, counts, health."""
+        """Returns a summary of the store: provider, size, counts, health."""
         return self._read("status")
 
     def get_meta(self, key: str) -> str | None:
-        """The value of a key, or ``None``."""
+        """Returns the value of a key, or ``None``."""
         value: str | None = self._read("get_meta", key)
         return value
 

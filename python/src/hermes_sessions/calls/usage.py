@@ -1,4 +1,4 @@
-"""What parts of the agent used to read behind the API, with SQL of their own: now calls like any other.
+"""Reports that parts of the agent read with their own SQL, bypassing the API: here they are ordinary calls.
 
 They are built on the public calls, so they work on every provider.
 """
@@ -22,7 +22,7 @@ class UsageCalls(SessionCalls, MessageCalls, SearchCalls, Calls):
     """Reports over many sessions."""
 
     def sessions_since(self, cutoff: float, source: str | None = None) -> list[Row]:
-        """All sessions that started at this time or later, newest first, of one source or of all."""
+        """Returns all sessions that started at this time or later, newest first, of one source or of all."""
         found: dict[str, Row] = {}
 
         def take(offset: int) -> bool:
@@ -34,24 +34,27 @@ class UsageCalls(SessionCalls, MessageCalls, SearchCalls, Calls):
         while take(offset):
             offset += _PAGE
         if offset:
-            # A session that became active meanwhile went to the front of the list, past the page that was being read.
+            # A session that became active meanwhile moved to the front of the list, before the page that was being
+            # read.
             take(0)
         return sorted(found.values(), key=lambda row: float(row["started_at"]), reverse=True)
 
     def messages_since(self, cutoff: float, source: str | None = None) -> Iterator[Row]:
-        """All messages of the sessions that started at this time or later, session by session."""
+        """Yields all messages of the sessions that started at this time or later, session by session."""
         for session in self.sessions_since(cutoff, source):
             yield from self.get_messages(session["id"])
 
     def usage_by_day(self, cutoff: float) -> list[dict[str, Any]]:
-        """Sums of tokens, costs, sessions and calls for each day (UTC) on which sessions started, oldest first."""
+        """Returns sums of tokens, costs, sessions and calls for each day (UTC) on which sessions started, oldest
+        first.
+        """
         days: dict[str, list[Row]] = {}
         for row in self.sessions_since(cutoff):
             days.setdefault(time.strftime("%Y-%m-%d", time.gmtime(row["started_at"])), []).append(row)
         return [{"day": day, **_sums(rows)} for day, rows in sorted(days.items())]
 
     def usage_by_model(self, cutoff: float, by_provider: bool = False) -> list[dict[str, Any]]:
-        """The same sums for each model, or for each model of each provider; most tokens first."""
+        """Returns these sums for each model, or for each model of each provider; most tokens first."""
         groups: dict[tuple[Any, ...], list[Row]] = {}
         for row in self.sessions_since(cutoff):
             if row["model"]:
@@ -62,14 +65,15 @@ class UsageCalls(SessionCalls, MessageCalls, SearchCalls, Calls):
         return sorted(reports, key=lambda r: (r["input_tokens"] or 0) + (r["output_tokens"] or 0), reverse=True)
 
     def usage_totals(self, cutoff: float, only_with_model: bool = False) -> dict[str, Any]:
-        """The same sums over all sessions, and how many models took part."""
+        """Returns these sums over all sessions, and the number of models."""
         rows = [row for row in self.sessions_since(cutoff) if row["model"] or not only_with_model]
         return {"distinct_models": len({row["model"] for row in rows if row["model"]}), **_sums(rows)}
 
     def latest_descendant(self, session_id: str) -> tuple[str | None, list[str]]:
-        """Follows the newest child of each session down to one without children: that id, and the way there.
+        """Follows the newest child of each session down to one without children. Returns that id, and the path to
+        it.
 
-        An id or a unique prefix of one; ``(None, [])`` if there is no such session.
+        Takes an id or a unique prefix of one; returns ``(None, [])`` if there is no such session.
         """
         start = self.resolve_session_id(session_id)
         if not start or not self.get_session(start):
