@@ -96,11 +96,12 @@ fn arrows_point_one_way() {
     let arrows = arrows();
     let allowed = BTreeMap::from([
         ("hermes-session", vec![]),
-        ("hermes-sql", vec!["hermes-session"]),
-        ("hermes-sqlite", vec!["hermes-session", "hermes-sql"]),
+        ("hermes-search", vec!["hermes-session"]),
+        ("hermes-sql", vec!["hermes-session", "hermes-search"]),
+        ("hermes-sqlite", vec!["hermes-session", "hermes-search", "hermes-sql"]),
         ("hermes-rescue", vec!["hermes-session", "hermes-sqlite"]),
-        ("hermes-postgres", vec!["hermes-session", "hermes-sql"]),
-        ("hermes-mysql", vec!["hermes-session", "hermes-sql"]),
+        ("hermes-postgres", vec!["hermes-session", "hermes-search", "hermes-sql"]),
+        ("hermes-mysql", vec!["hermes-session", "hermes-search", "hermes-sql"]),
         ("hermes-store", vec!["hermes-session", "hermes-sqlite", "hermes-postgres", "hermes-mysql"]),
         ("hermes-app", vec!["hermes-session", "hermes-store", "hermes-config"]),
         ("hermes-wire", vec!["hermes-session"]),
@@ -122,7 +123,7 @@ fn arrows_point_one_way() {
         }
     }
     for outside in ["rusqlite", "tokio", "clap"] {
-        for name in ["hermes-session", "hermes-terminal"] {
+        for name in ["hermes-session", "hermes-search", "hermes-terminal"] {
             assert!(!arrows[name].contains(outside), "{name} must not build on {outside}");
         }
     }

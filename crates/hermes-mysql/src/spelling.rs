@@ -4,7 +4,7 @@
 //! and stop words. So a lexeme is spelled with lowercase letters, digits and `_` only, has between four and [`LONGEST`]
 //! characters, and begins with a letter that no stop word of the server's default list begins with.
 
-use hermes_sql::search::lexemes::{Extent, Form, Spelling};
+use hermes_search::lexemes::{Extent, Form, Spelling};
 
 /// Minimum length of a word. A server drops words shorter than `innodb_ft_min_token_size`, by default 3.
 pub(crate) const SHORTEST: usize = 4;
@@ -110,7 +110,7 @@ fn fnv(text: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermes_sql::search::lexemes::Indexed;
+    use hermes_search::lexemes::Indexed;
     use proptest::prelude::*;
     use std::collections::HashMap;
 

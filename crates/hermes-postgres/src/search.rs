@@ -1,6 +1,6 @@
 //! Search: an index of lexemes names candidates, and the text of each is checked before it is returned.
 //!
-//! [`hermes_sql::search`] defines the conditions and the order of an answer; this module has the statements.
+//! [`hermes_search`] defines the conditions and the order of an answer; this module has the statements.
 
 mod candidates;
 mod filter;
@@ -10,10 +10,16 @@ mod tsquery;
 use crate::error::Failure;
 use crate::transaction::Transaction;
 use filter::Admitted;
+use hermes_search::postings::{Candidate, Place, Postings, Ranking, Said, Totals};
+use hermes_search::vocabulary::{self, Lookup, Vocabulary};
+use hermes_search::wanted::Wanted;
+use hermes_search::{engine, lexemes};
+use hermes_session::search::matching::Tier;
+use hermes_session::search::query::{Query, Term};
+use hermes_session::search::relax::Word;
 use hermes_session::search::{Hit, SearchAnswer, SearchRequest};
-use hermes_sql::search::postings::{Candidate, Lookup, Place, Postings, Ranking, Said, Totals};
-use hermes_sql::search::wanted::Wanted;
-use hermes_sql::search::{engine, rows, surround};
+use hermes_sql::search::{rows, surround};
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 use tokio_postgres::error::SqlState;
 
@@ -48,8 +54,18 @@ struct Server<'s> {
     admitted: Admitted,
 }
 
+impl Vocabulary for Server<'_> {
+    type Error = Failure;
+
+    async fn terms(&self, lookup: Lookup<'_>, limit: usize) -> Result<Vec<String>, Failure> {
+        candidates::terms(self.transaction, lookup, limit).await
+    }
+}
+
 impl Postings for Server<'_> {
     type Error = Failure;
+    type Wanted = Wanted;
+    const READ_AT_ONCE: usize = 256;
 
     async fn newest(&self) -> Result<i64, Failure> {
         Ok(self.transaction.single("SELECT coalesce(max(id), 0) FROM messages", &[]).await?.try_get(0)?)
@@ -59,15 +75,32 @@ impl Postings for Server<'_> {
         candidates::totals(self.transaction).await
     }
 
-    async fn terms(&self, lookup: Lookup<'_>, limit: usize) -> Result<Vec<String>, Failure> {
-        candidates::terms(self.transaction, lookup, limit).await
+    async fn of_query(&self, query: &Query, tier: Tier, end: Instant) -> Result<Option<Wanted>, Failure> {
+        vocabulary::of_query(self, query, tier, end).await
+    }
+
+    async fn of_term(&self, term: &Term) -> Result<Option<Wanted>, Failure> {
+        Ok(vocabulary::of_term(term))
+    }
+
+    async fn of_words(&self, words: &[Word], end: Instant) -> Result<Vec<Wanted>, Failure> {
+        vocabulary::of_words(self, words, end).await
     }
 
     async fn counts(&self, wanted: &[Wanted]) -> Result<Vec<u64>, Failure> {
         candidates::counts(self.transaction, wanted).await
     }
 
-    async fn ranked(&self, ranking: &Ranking, after: Option<Place>, limit: usize) -> Result<Vec<Candidate>, Failure> {
+    fn parts(&self, average: f64) -> Vec<RangeInclusive<u32>> {
+        lexemes::parts(average)
+    }
+
+    async fn ranked(
+        &self,
+        ranking: &Ranking<Wanted>,
+        after: Option<Place>,
+        limit: usize,
+    ) -> Result<Vec<Candidate>, Failure> {
         candidates::ranked(self.transaction, &self.admitted, ranking, after, limit).await
     }
 
@@ -77,6 +110,10 @@ impl Postings for Server<'_> {
 
     async fn unlisted(&self, newest: i64) -> Result<Vec<(i64, u32)>, Failure> {
         candidates::unlisted(self.transaction, &self.admitted, newest).await
+    }
+
+    fn is_ranked(&self, _: &Wanted, _: i64) -> bool {
+        true
     }
 
     async fn said(&self, ids: &[i64]) -> Result<Vec<Said>, Failure> {

@@ -1,6 +1,6 @@
 //! Lexemes as a `tsvector`.
 
-use hermes_sql::search::lexemes::{Extent, Form, Spelling};
+use hermes_search::lexemes::{Extent, Form, Spelling};
 use std::fmt::Write as _;
 
 /// Greatest position that the server stores.
@@ -55,7 +55,7 @@ pub(crate) fn push_quoted(letter: char, rest: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermes_sql::search::lexemes::Indexed;
+    use hermes_search::lexemes::Indexed;
 
     fn indexed(text: &str) -> Indexed {
         Indexed::of_text::<TsVector>(text)

@@ -45,6 +45,75 @@ pub fn of_columns(columns: Columns<'_>) -> Cow<'_, str> {
     joined(content, columns.tool_name, calls)
 }
 
+/// Appends a text that has every run of letters and digits of the searchable text, and more: JSON is not parsed, only
+/// the escapes of its characters are resolved. Equal to the searchable text if there is no JSON.
+///
+/// Returns `false` if runs may be missing: the JSON has escapes at several depths, so it is open which of them are
+/// characters and which are meant as written.
+pub fn rough(columns: Columns<'_>, out: &mut String) -> bool {
+    let before = out.len();
+    let mut depth = None;
+    let mut is_sure = true;
+    match columns.structured {
+        None => out.push_str(columns.content.unwrap_or_default()),
+        Some(json) => is_sure &= push_resolved(json, &mut depth, out),
+    }
+    if let Some(name) = columns.tool_name.filter(|name| !name.is_empty()) {
+        if out.len() > before {
+            out.push('\n');
+        }
+        out.push_str(name);
+    }
+    if let Some(calls) = columns.tool_calls.filter(|calls| !calls.is_empty()) {
+        out.push('\n');
+        is_sure &= push_resolved(calls, &mut depth, out);
+    }
+    is_sure
+}
+
+/// Appends JSON, and if it has escapes of characters, once more with these characters. An escape in JSON within a string
+/// has more than one backslash: that number is its depth. Returns whether all escapes have the same depth.
+fn push_resolved(json: &str, depth: &mut Option<usize>, out: &mut String) -> bool {
+    out.push_str(json);
+    let Some(first) = json.find("\\u") else { return true };
+    out.push('\n');
+    let (mut rest, mut next, mut is_sure) = (json, Some(first), true);
+    while let Some(at) = next {
+        let before = rest[..at].trim_end_matches('\\');
+        let backslashes = at - before.len();
+        out.push_str(before);
+        rest = &rest[at..];
+        match escaped(rest) {
+            Some((character, length)) => {
+                is_sure &= *depth.get_or_insert(backslashes) == backslashes;
+                out.push(character);
+                rest = &rest[length..];
+            }
+            None => {
+                out.push('\\');
+                rest = &rest[1..];
+            }
+        }
+        next = rest.find("\\u");
+    }
+    out.push_str(rest);
+    is_sure
+}
+
+/// Returns the character of the escape that a text begins with, and the length of the escape.
+fn escaped(text: &str) -> Option<(char, usize)> {
+    let unit = |text: &str| u16::from_str_radix(text.get(2..6)?, 16).ok();
+    let first = unit(text)?;
+    if let Some(character) = char::from_u32(u32::from(first)) {
+        return Some((character, 6));
+    }
+    let backslashes = text[6..].bytes().take_while(|byte| *byte == b'\\').count();
+    let low = backslashes.checked_sub(1).map(|extra| &text[6 + extra..]);
+    let low = low.filter(|low| low.starts_with("\\u")).and_then(unit);
+    let pair = low.and_then(|low| char::decode_utf16([first, low]).next()?.ok());
+    Some(pair.map_or((char::REPLACEMENT_CHARACTER, 6), |character| (character, 6 + backslashes + 5)))
+}
+
 fn joined<'a>(content: Cow<'a, str>, tool_name: Option<&'a str>, calls: Option<Cow<'a, str>>) -> Cow<'a, str> {
     let mut text = content;
     for more in [tool_name.map(Cow::Borrowed), calls].into_iter().flatten() {

@@ -1,41 +1,46 @@
-//! Search: the indexes name candidate messages, and each is compared with the query before it is returned.
+//! Search: candidates from the indexes, and from a comparison of the messages that no index covers.
 //!
-//! Matches of whole words come first, best first; then matches of pieces of words, newest first. The score of a match
-//! does not need its text, so only the messages of a page are read. Messages that no index covers are scanned.
+//! [`hermes_search::engine`] composes the answer and checks the text of each candidate before it is returned. Candidates
+//! are lists of ids: SQLite returns all matches of an index as fast as some of them.
 
-mod best;
 mod coverage;
 mod foreign;
-mod hits;
 mod ids;
 mod leaf;
-mod newest;
+mod length;
 mod plan;
-mod relaxed;
 mod rows;
-mod score;
+mod scan;
+mod surround;
+mod words;
 
 use crate::error::Failure;
 use crate::index::indexes;
 use crate::index::vocabulary::Lengths;
 use crate::write::database::Database;
 use coverage::Coverage;
-use hermes_session::MessageId;
-use hermes_session::script::is_paired;
-use hermes_session::search::fold::fold;
-use hermes_session::search::matching::{Matcher, Tier};
-use hermes_session::search::{SearchAnswer, SearchCursor, SearchOrder, SearchRequest, Served, Way, rank, tokens};
-use hits::Page;
+use hermes_search::engine;
+use hermes_search::postings::{Candidate, Place, Postings, Ranking, Said, Totals};
+use hermes_session::search::matching::Tier;
+use hermes_session::search::query::{Query, Term};
+use hermes_session::search::relax::{self, Word};
+use hermes_session::search::{Hit, SearchAnswer, SearchRequest, Way};
 use ids::Ids;
 use leaf::Around;
-use newest::Handled;
 use plan::Plan;
 use rows::Rows;
-use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
+use scan::{Scan, Seen, Sought};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
-/// Minimum time for reading the hits of the page.
-const SHOWING: Duration = Duration::from_millis(100);
+/// Number of messages that no index covers from which all messages are scanned by several threads instead of reading
+/// these one by one.
+const LARGE_BACKLOG: usize = 5_000;
 
 /// Runs a search.
 pub(crate) fn search(database: &Database, request: &SearchRequest) -> Result<SearchAnswer, Failure> {
@@ -57,200 +62,418 @@ fn answer(
     coverage: &Coverage,
     start: Instant,
 ) -> Result<SearchAnswer, Failure> {
-    let mut search = Search::new(database, request, coverage, start)?;
-    let is_relaxed = request.after.as_ref().is_some_and(|cursor| cursor.is_relaxed);
-    let mut page = Page::new(request, search.cursor(is_relaxed));
-    if !is_relaxed {
-        search.exact(&mut page)?;
+    let file = File::new(database, request, coverage, start)?;
+    let mut answer = finished(engine::search(&file, request, start))?;
+    answer.served.unindexed = match coverage {
+        Coverage::But { behind, .. } => *behind,
+        Coverage::Nothing => file.all()?,
+    };
+    if matches!(coverage, Coverage::Nothing) || file.is_scanned.get() {
+        answer.served.way = Way::Scan;
     }
-    // Not if time ran out: messages that were not checked may match.
-    if is_relaxed || (request.relax && page.is_bare() && request.after.is_none() && !search.served.is_partial) {
-        page = Page::new(request, search.cursor(true));
-        relaxed::relaxed(&mut search, &mut page)?;
-    }
-    let (hits, next) = page.end(database, &mut search.rows)?;
-    Ok(SearchAnswer { hits, next, served: search.served })
+    answer.served.needs_adoption = database.memory().is_some();
+    Ok(answer)
 }
 
-/// The state of a running search.
-struct Search<'d> {
+/// Returns the value of a future that never waits.
+fn finished<T>(future: impl Future<Output = T>) -> T {
+    let (mut future, mut context) = (pin!(future), Context::from_waker(Waker::noop()));
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+}
+
+/// A file during one search.
+struct File<'d> {
     database: &'d Database,
-    request: &'d SearchRequest,
+    query: &'d Query,
     coverage: &'d Coverage,
-    matcher: Matcher,
-    rows: Rows<'d>,
+    sought: Sought,
+    rows: RefCell<Rows<'d>>,
     /// The messages of the sessions to search, if those are few; `None` for no limit.
     admitted: Option<Vec<i64>>,
     /// Id up to which messages are searched; later ones were added after the first page.
     newest: i64,
-    /// The number of messages in the word index.
-    all: u64,
-    /// The lengths of messages to rank.
-    lengths: Lengths,
-    /// The lengths of scanned messages.
-    aside: HashMap<i64, u32>,
-    /// Cache of messages with words within runs of paired characters.
-    around: Around,
-    /// The average number of tokens of a message.
-    average: f64,
-    /// The deadline.
+    /// Whether hits are ordered by time.
+    is_by_time: bool,
+    /// The time after which nothing more is scanned.
     end: Instant,
-    served: Served,
+    around: RefCell<Around>,
+    known: RefCell<HashMap<(Term, Tier), Ids>>,
+    /// The messages that no index covers and that match or have words, in order.
+    uncovered: OnceCell<Vec<Seen>>,
+    /// All messages that match or have words, in order, if no index covers the query.
+    everything: OnceCell<Vec<Seen>>,
+    /// Whether no index covers the query, so that all messages were compared.
+    is_scanned: Cell<bool>,
+    /// The scan for a query that is answered newest first.
+    scan: RefCell<Option<Scan>>,
+    /// All candidates of a ranking with their scores, in order of their ids.
+    scored: RefCell<Option<(Ranked, Rc<Vec<Candidate>>)>>,
 }
 
-impl<'d> Search<'d> {
+/// Candidates, in order.
+type Wanted = Rc<Vec<i64>>;
+
+/// The candidates of a ranking: all of them, or the union of its alternatives.
+#[derive(Debug, PartialEq, Eq)]
+enum Ranked {
+    Whole,
+    Alternatives,
+}
+
+impl<'d> File<'d> {
     fn new(
         database: &'d Database,
         request: &'d SearchRequest,
         coverage: &'d Coverage,
         start: Instant,
     ) -> Result<Self, Failure> {
+        let is_relaxed = request.after.as_ref().is_some_and(|cursor| cursor.is_relaxed);
+        let may_relax = is_relaxed || (request.relax && request.after.is_none());
+        let words = if may_relax { relax::words(&request.query) } else { Vec::new() };
         let mut rows = Rows::new(database, &request.filter);
         let admitted = rows.admitted()?;
         let newest = match &request.after {
             Some(cursor) => cursor.newest.0,
-            None => {
-                database.prepare_cached("SELECT coalesce(max(id), 0) FROM messages")?.query_row([], |row| row.get(0))?
-            }
-        };
-        let ((all, tokens), way, unindexed) = match coverage {
-            Coverage::But { behind, .. } => (indexes::totals(database)?, Way::Index, *behind),
-            Coverage::Nothing => {
-                let all: i64 = database.query_row("SELECT count(*) FROM messages", [], |row| row.get(0))?;
-                ((all.unsigned_abs(), 0), Way::Scan, all.unsigned_abs())
-            }
-        };
-        let average = match &request.after {
-            Some(cursor) => cursor.weights.first().copied().unwrap_or(1.0),
-            None => (tokens as f64 / all.max(1) as f64).max(1.0),
+            None => newest(database)?,
         };
         Ok(Self {
             database,
-            request,
+            query: &request.query,
             coverage,
-            matcher: Matcher::new(&request.query),
-            rows,
+            sought: Sought::new(&request.query, &words),
+            rows: RefCell::new(rows),
             admitted,
             newest,
-            all,
-            lengths: Lengths::default(),
-            aside: HashMap::new(),
-            around: Around::default(),
-            average,
+            is_by_time: engine::is_by_time(request),
             end: start + request.timeout,
-            served: Served {
-                way,
-                is_relaxed: false,
-                is_partial: false,
-                unindexed,
-                needs_adoption: database.memory().is_some(),
-            },
+            around: RefCell::default(),
+            known: RefCell::default(),
+            uncovered: OnceCell::new(),
+            everything: OnceCell::new(),
+            is_scanned: Cell::new(false),
+            scan: RefCell::default(),
+            scored: RefCell::default(),
         })
     }
 
-    /// Returns the cursor for the next page, without the last hit of this one.
-    fn cursor(&self, is_relaxed: bool) -> SearchCursor {
-        SearchCursor {
-            newest: MessageId(self.newest),
-            is_relaxed,
-            tier: Tier::Words,
-            score: 0.0,
-            message: MessageId(i64::MAX),
-            weights: vec![self.average],
+    /// Returns the number of messages.
+    fn all(&self) -> Result<u64, Failure> {
+        let all: i64 =
+            self.database.prepare_cached("SELECT count(*) FROM messages")?.query_row([], |row| row.get(0))?;
+        Ok(all.unsigned_abs())
+    }
+
+    /// Runs a lookup in the indexes.
+    fn plan<T>(&self, tier: Tier, end: Instant, work: impl FnOnce(&mut Plan<'_>) -> T) -> T {
+        let (mut around, mut known) = (self.around.borrow_mut(), self.known.borrow_mut());
+        work(&mut Plan { database: self.database, tier, end, around: &mut around, known: &mut known })
+    }
+
+    /// Replaces the messages of a list that no index covers by those that were compared and pass, and limits the list to
+    /// admitted messages.
+    fn completed(&self, listed: Vec<i64>, passes: impl Fn(&Seen) -> bool) -> Result<Wanted, Failure> {
+        let mut ids = listed;
+        if let Some(unknown) = self.coverage.unknown().filter(|unknown| !unknown.is_empty()) {
+            ids.retain(|id| unknown.binary_search(id).is_err());
+        }
+        ids.extend(self.uncovered()?.iter().filter(|seen| passes(seen)).map(|seen| seen.id));
+        Ok(self.limited(Ids::of(ids)))
+    }
+
+    /// Returns the candidates that are admitted.
+    fn limited(&self, ids: Ids) -> Wanted {
+        let ids = match &self.admitted {
+            Some(admitted) => ids.and(Ids::Some(admitted.clone())),
+            None => ids,
+        };
+        match ids {
+            Ids::Some(ids) => Rc::new(ids),
+            Ids::All => Rc::default(),
         }
     }
 
-    /// Returns whether the deadline has passed.
-    fn is_late(&mut self) -> bool {
-        let is_late = Instant::now() > self.end;
-        self.served.is_partial |= is_late;
-        is_late
+    /// Compares the messages that no index covers, once.
+    fn uncovered(&self) -> Result<&[Seen], Failure> {
+        if let Some(seen) = self.uncovered.get() {
+            return Ok(seen);
+        }
+        let seen = match self.coverage.unknown() {
+            None => return self.everything(),
+            Some(unknown) if unknown.len() > LARGE_BACKLOG && self.admitted.is_none() => {
+                let is_unknown = |seen: &&Seen| unknown.binary_search(&seen.id).is_ok();
+                self.everything()?.iter().filter(is_unknown).copied().collect()
+            }
+            Some(unknown) => {
+                let is_admitted =
+                    |id: &i64| self.admitted.as_ref().is_none_or(|admitted| admitted.binary_search(id).is_ok());
+                let ids = unknown.iter().rev().copied().filter(|id| *id <= self.newest && is_admitted(id));
+                self.compared(ids)?
+            }
+        };
+        Ok(self.uncovered.get_or_init(|| seen))
     }
 
-    /// Extends the deadline, so that there is time to read the hits.
-    fn leave_time(&mut self) {
-        self.end = self.end.max(Instant::now()) + self.request.timeout.max(SHOWING);
+    /// Compares all messages, once.
+    fn everything(&self) -> Result<&[Seen], Failure> {
+        if let Some(seen) = self.everything.get() {
+            return Ok(seen);
+        }
+        let seen = match &self.admitted {
+            Some(admitted) => self.compared(admitted.iter().rev().copied().filter(|id| *id <= self.newest))?,
+            None => {
+                let mut scan = match self.scan.take().filter(|scan| scan.newest == self.newest) {
+                    Some(begun) => begun,
+                    None => Scan::new(self.database, self.newest)?,
+                };
+                scan.read_on(self.database, &self.sought, usize::MAX, self.end)?;
+                if scan.is_late {
+                    scan.seen.extend(self.named_by_agent(scan.rest)?);
+                }
+                in_order(scan.seen)
+            }
+        };
+        Ok(self.everything.get_or_init(|| seen))
     }
 
-    /// Adds the messages that match the query exactly.
-    fn exact(&mut self, page: &mut Page<'_>) -> Result<(), Failure> {
-        if self.is_by_time() {
-            let plan = self.plan(Tier::Pieces)?;
-            return self.newest_first(page, plan.ids, &Handled::default());
-        }
-        let words = self.plan(Tier::Words)?;
-        if words.ids == Ids::All && self.may_be_in_pieces() {
-            return self.scan(page);
-        }
-        if words.ids == Ids::All {
-            // No index can score the matches, so all of them are equal.
-            return self.newest_first(page, Ids::All, &Handled::default());
-        }
-        let mut handled = Handled { words: Some(words.ids.clone()), done: HashSet::new() };
-        if self.request.after.as_ref().is_none_or(|cursor| cursor.tier == Tier::Words)
-            && self.best_first(page, &words, &mut handled)?.is_break()
+    fn compared(&self, ids: impl Iterator<Item = i64>) -> Result<Vec<Seen>, Failure> {
+        Ok(in_order(scan::some(self.database, &self.sought, ids, self.end)?))
+    }
+
+    /// Compares the messages up to an id that the agent's own index names, where there was no time to scan them.
+    fn named_by_agent(&self, newest: i64) -> Result<Vec<Seen>, Failure> {
+        let named = foreign::candidates(self.database, self.query, newest);
+        scan::some(self.database, &self.sought, named.into_iter().rev(), Instant::now() + engine::SHOWING)
+    }
+
+    /// Returns all candidates of a ranking with their scores.
+    fn scored(&self, ranking: &Ranking<Wanted>) -> Result<Rc<Vec<Candidate>>, Failure> {
+        let which = if ranking.whole.is_some() { Ranked::Whole } else { Ranked::Alternatives };
+        if let Some((known, scored)) = &*self.scored.borrow()
+            && *known == which
         {
-            return Ok(());
+            return Ok(Rc::clone(scored));
         }
-        if !self.may_be_in_pieces() {
-            return Ok(());
+        let lists: Vec<&[i64]> = ranking.choices.iter().map(|(ids, _)| ids.as_slice()).collect();
+        let union;
+        let ids = match &ranking.whole {
+            Some(whole) => whole,
+            None => {
+                let Ids::Some(ids) = Ids::of(lists.concat()) else { return Ok(Rc::default()) };
+                union = ids;
+                &union
+            }
+        };
+        let lengths = self.lengths(ids)?;
+        let mut bits = Bits { lists };
+        let mut last = (0, ranking.weight(0));
+        let mut scored = Vec::with_capacity(ids.len());
+        for id in ids.iter().copied().take_while(|id| *id <= ranking.newest) {
+            let has = bits.of(id);
+            if has != last.0 {
+                last = (has, ranking.weight(has));
+            }
+            let length = lengths(id);
+            scored.push(Candidate { place: Place { score: ranking.brevity.score(last.1, length), id }, length, has });
         }
-        let pieces = self.plan(Tier::Pieces)?;
-        self.newest_first(page, pieces.ids, &handled)
+        let scored = Rc::new(scored);
+        self.scored.replace(Some((which, Rc::clone(&scored))));
+        Ok(scored)
     }
 
-    /// Returns whether anything but whole words can match: not if every term begins and ends at word boundaries
-    /// wherever it stands.
-    fn may_be_in_pieces(&self) -> bool {
-        let is_open = |end: Option<char>| end.is_some_and(|end| tokens::is_word(end) && !is_paired(end));
-        self.request.query.terms().iter().any(|term| {
-            let folded = fold(&term.text);
-            is_open(folded.chars().next()) || is_open(folded.chars().next_back()) || folded.is_empty()
-        })
-    }
-
-    /// Loads the lengths of messages: of these if they are few, else of all.
-    fn learn_lengths(&mut self, ids: &[i64]) -> Result<(), Failure> {
+    /// Returns the lengths of messages: of these if they are few, else of all.
+    fn lengths(&self, ids: &[i64]) -> Result<impl Fn(i64) -> u32, Failure> {
         const MAX_SINGLE_LOOKUPS: usize = 8;
-        let is_partly_known = matches!(self.coverage, Coverage::But { .. });
-        self.lengths = match ids.len() {
-            _ if !is_partly_known => return Ok(()),
+        let indexed = match ids.len() {
+            _ if self.coverage.unknown().is_none() => Lengths::default(),
             0..=MAX_SINGLE_LOOKUPS => Lengths::of(self.database, ids.iter().copied())?,
             _ => Lengths::load(self.database)?,
         };
-        Ok(())
+        let seen = self.everything.get().or(self.uncovered.get()).map(Vec::as_slice).unwrap_or_default();
+        let average = self.average()? as u32;
+        let compared = move |id: i64| Some(seen[seen.binary_search_by_key(&id, |seen| seen.id).ok()?].length);
+        Ok(move |id| compared(id).or_else(|| indexed.get(id)).unwrap_or(average))
     }
 
-    /// Returns whether hits are ordered by time: on request, or because nothing can be scored.
-    fn is_by_time(&self) -> bool {
-        self.request.order == SearchOrder::Newest || self.request.query.is_negative()
-    }
-
-    /// Returns the candidates of the indexes, limited by the filter.
-    fn plan(&mut self, tier: Tier) -> Result<Plan<'d>, Failure> {
-        let mut plan = match self.coverage {
-            Coverage::Nothing => Plan { ids: Ids::All, choices: Vec::new(), is_late: false },
-            Coverage::But { .. } => Plan::new(self.database, &self.request.query, tier, self.end, &mut self.around)?,
+    /// Returns the average length of a message.
+    fn average(&self) -> Result<f64, Failure> {
+        let (all, tokens) = match self.coverage {
+            Coverage::But { .. } => indexes::totals(self.database)?,
+            Coverage::Nothing => (0, 0),
         };
-        self.served.is_partial |= plan.is_late;
-        if plan.ids == Ids::All && !self.request.query.is_negative() {
-            self.served.way = Way::Scan;
+        Ok((tokens as f64 / all.max(1) as f64).max(1.0))
+    }
+}
+
+/// The alternatives that messages have, visited in the order of ids.
+struct Bits<'l> {
+    lists: Vec<&'l [i64]>,
+}
+
+impl Bits<'_> {
+    /// Returns the alternatives of a message, one bit each. Ids have to ascend from call to call.
+    fn of(&mut self, id: i64) -> u64 {
+        let mut has = 0;
+        for (place, ids) in self.lists.iter_mut().enumerate() {
+            while let [first, rest @ ..] = *ids
+                && *first < id
+            {
+                *ids = rest;
+            }
+            has |= u64::from(ids.first() == Some(&id)) << place;
         }
-        if let Some(admitted) = &self.admitted {
-            plan.ids = plan.ids.and(Ids::Some(admitted.clone()));
-        }
-        Ok(plan)
+        has
+    }
+}
+
+fn in_order(mut seen: Vec<Seen>) -> Vec<Seen> {
+    seen.sort_unstable_by_key(|seen| seen.id);
+    seen
+}
+
+fn newest(database: &Database) -> Result<i64, Failure> {
+    Ok(database.prepare_cached("SELECT coalesce(max(id), 0) FROM messages")?.query_row([], |row| row.get(0))?)
+}
+
+impl Postings for File<'_> {
+    type Error = Failure;
+    type Wanted = Wanted;
+    const READ_AT_ONCE: usize = 1;
+
+    async fn newest(&self) -> Result<i64, Failure> {
+        Ok(self.newest)
     }
 
-    /// Returns how many tokens a message has.
-    fn length(&self, id: i64) -> u32 {
-        self.aside.get(&id).copied().or_else(|| self.lengths.get(id)).unwrap_or(self.average as u32)
+    async fn totals(&self) -> Result<Totals, Failure> {
+        let messages = match self.coverage {
+            Coverage::But { .. } => indexes::totals(self.database)?.0,
+            Coverage::Nothing => self.all()?,
+        };
+        Ok(Totals { messages, average: self.average()? })
     }
 
-    /// Returns the score of a message from the weight of its choices.
-    fn score(&self, id: i64, length: Option<u32>, weight: f64) -> f64 {
-        let length = length.unwrap_or_else(|| self.length(id));
-        weight * rank::brevity(length, self.average)
+    async fn of_query(&self, query: &Query, tier: Tier, end: Instant) -> Result<Option<Wanted>, Failure> {
+        let ids = match self.coverage {
+            Coverage::Nothing => Ids::All,
+            Coverage::But { .. } => self.plan(tier, end, |plan| plan.of_query(query))?,
+        };
+        let passes = |seen: &Seen| seen.tier.is_some_and(|found| tier == Tier::Pieces || found == Tier::Words);
+        Ok(match (ids, &self.admitted) {
+            (Ids::Some(ids), _) if self.is_by_time => {
+                // These are read newest first until the page is full, which is mostly soon.
+                let unknown = self.coverage.unknown().unwrap_or_default().to_vec();
+                Some(self.limited(Ids::Some(ids).or(Ids::Some(unknown))))
+            }
+            (Ids::Some(ids), _) => Some(self.completed(ids, passes)?),
+            (Ids::All, Some(admitted)) if self.is_by_time => Some(Rc::new(admitted.clone())),
+            (Ids::All, _) if self.is_by_time || !engine::may_be_in_pieces(query) => None,
+            (Ids::All, _) => {
+                self.is_scanned.set(true);
+                Some(Rc::new(self.everything()?.iter().filter(|seen| passes(seen)).map(|seen| seen.id).collect()))
+            }
+        })
+    }
+
+    async fn of_term(&self, term: &Term) -> Result<Option<Wanted>, Failure> {
+        let Some(place) = self.sought.choice(term) else { return Ok(None) };
+        let has = |seen: &Seen| seen.tier == Some(Tier::Words) && seen.bits >> place & 1 == 1;
+        let ids = match self.coverage {
+            Coverage::Nothing => Ids::Some(Vec::new()),
+            Coverage::But { .. } => self.plan(Tier::Words, self.end, |plan| plan.of_term(term))?,
+        };
+        match ids {
+            Ids::Some(ids) => self.completed(ids, has).map(Some),
+            Ids::All => Ok(None),
+        }
+    }
+
+    async fn of_words(&self, words: &[Word], end: Instant) -> Result<Vec<Wanted>, Failure> {
+        let mut wanted = Vec::with_capacity(words.len());
+        for (place, word) in words.iter().enumerate() {
+            let listed = match self.coverage {
+                Coverage::But { .. } if Instant::now() <= end => {
+                    words::having(self.database, word, &mut self.around.borrow_mut())?
+                }
+                _ => Vec::new(),
+            };
+            wanted.push(self.completed(listed, |seen| seen.tier.is_none() && seen.bits >> place & 1 == 1)?);
+        }
+        Ok(wanted)
+    }
+
+    async fn counts(&self, wanted: &[Wanted]) -> Result<Vec<u64>, Failure> {
+        Ok(wanted.iter().map(|ids| ids.len() as u64).collect())
+    }
+
+    fn parts(&self, _: f64) -> Vec<RangeInclusive<u32>> {
+        vec![0..=u32::BITS]
+    }
+
+    async fn ranked(
+        &self,
+        ranking: &Ranking<Wanted>,
+        after: Option<Place>,
+        limit: usize,
+    ) -> Result<Vec<Candidate>, Failure> {
+        let all = self.scored(ranking)?;
+        let is_behind = |candidate: &&Candidate| after.is_none_or(|after| candidate.place.is_after(&after));
+        let mut best: Vec<Candidate> = all.iter().filter(is_behind).copied().collect();
+        let better = |left: &Candidate, right: &Candidate| {
+            right.place.score.total_cmp(&left.place.score).then(right.place.id.cmp(&left.place.id))
+        };
+        if best.len() > limit {
+            best.select_nth_unstable_by(limit, better);
+            best.truncate(limit);
+        }
+        best.sort_unstable_by(better);
+        Ok(best)
+    }
+
+    async fn latest(&self, wanted: Option<&Wanted>, before: i64, limit: usize) -> Result<Vec<(i64, u32)>, Failure> {
+        // Messages are read one by one, so their lengths do not matter.
+        if let Some(ids) = wanted {
+            let older = &ids[..ids.partition_point(|id| *id < before)];
+            return Ok(older.iter().rev().take(limit).map(|id| (*id, 0)).collect());
+        }
+        let mut scan = self.scan.borrow_mut();
+        let scan = match &mut *scan {
+            Some(scan) => scan,
+            none => none.insert(Scan::new(self.database, self.newest.min(before.saturating_sub(1)))?),
+        };
+        if !scan.is_over() {
+            scan.read_on(self.database, &self.sought, limit, self.end)?;
+        }
+        let matching = scan.seen.iter().filter(|seen| seen.tier.is_some() && seen.id < before);
+        Ok(matching.take(limit).map(|seen| (seen.id, 0)).collect())
+    }
+
+    async fn unlisted(&self, _: i64) -> Result<Vec<(i64, u32)>, Failure> {
+        // They were compared, and those that match are in the lists.
+        Ok(Vec::new())
+    }
+
+    fn is_ranked(&self, whole: &Wanted, id: i64) -> bool {
+        whole.binary_search(&id).is_ok()
+    }
+
+    async fn said(&self, ids: &[i64]) -> Result<Vec<Said>, Failure> {
+        let mut rows = self.rows.borrow_mut();
+        ids.iter().filter_map(|id| rows.said(*id).transpose()).collect()
+    }
+
+    async fn conversations(&self, ids: &[i64]) -> Result<Vec<(i64, String)>, Failure> {
+        rows::conversations(self.database, ids)
+    }
+
+    async fn forgive(&self, error: Failure) -> Result<(), Failure> {
+        Err(error)
+    }
+
+    async fn surround(&self, hits: &mut [Hit]) -> Result<(), Failure> {
+        surround::surround(self.database, &mut self.rows.borrow_mut(), hits)
     }
 }
 

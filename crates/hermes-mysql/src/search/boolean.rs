@@ -1,7 +1,7 @@
 //! Conditions in the syntax of boolean mode, bound as values and never part of a statement.
 
 use crate::spelling;
-use hermes_sql::search::wanted::Wanted;
+use hermes_search::wanted::Wanted;
 
 /// A word that no message has: no lexeme begins with this letter.
 const NOWHERE: &str = "z000";

@@ -6,9 +6,10 @@ use super::index::{Index, Named, Question};
 use super::question::Values;
 use crate::error::Failure;
 use crate::transaction::Transaction;
-use hermes_sql::search::lexemes;
-use hermes_sql::search::postings::{Candidate, Lookup, Place, Ranking, Totals};
-use hermes_sql::search::wanted::Wanted;
+use hermes_search::lexemes;
+use hermes_search::postings::{Candidate, Place, Ranking, Totals};
+use hermes_search::vocabulary::Lookup;
+use hermes_search::wanted::Wanted;
 use hermes_sql::server::{Fields as _, Sql as _};
 use hermes_sql::{after_prefix, values};
 use std::collections::HashMap;
@@ -40,7 +41,7 @@ pub(super) async fn ranked(
     admitted: &Admitted,
     index: &Index,
     found: &Found,
-    ranking: &Ranking,
+    ranking: &Ranking<Wanted>,
     after: Option<Place>,
     limit: usize,
 ) -> Result<Vec<Candidate>, Failure> {
@@ -67,7 +68,7 @@ async fn gathered(
     transaction: &Transaction,
     admitted: &Admitted,
     index: &Index,
-    ranking: &Ranking,
+    ranking: &Ranking<Wanted>,
 ) -> Result<Vec<Candidate>, Failure> {
     let whole = Ranking { sizes: None, ..ranking.clone() };
     let mut questions = Vec::new();

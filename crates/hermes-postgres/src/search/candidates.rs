@@ -5,9 +5,10 @@ use super::question::Values;
 use super::tsquery::{TsQuery, printed};
 use crate::error::Failure;
 use crate::transaction::Transaction;
+use hermes_search::postings::{Candidate, Place, Ranking, Totals};
+use hermes_search::vocabulary::Lookup;
+use hermes_search::wanted::Wanted;
 use hermes_sql::after_prefix;
-use hermes_sql::search::postings::{Candidate, Lookup, Place, Ranking, Totals};
-use hermes_sql::search::wanted::Wanted;
 
 /// Maximum number of messages that are counted; larger numbers are estimated.
 const MAX_COUNTED: i64 = 4_000;
@@ -33,7 +34,7 @@ fn has(wanted: &Wanted, name: &str, values: &mut Values) -> String {
 pub(super) async fn ranked(
     transaction: &Transaction,
     admitted: &Admitted,
-    ranking: &Ranking,
+    ranking: &Ranking<Wanted>,
     after: Option<Place>,
     limit: usize,
 ) -> Result<Vec<Candidate>, Failure> {

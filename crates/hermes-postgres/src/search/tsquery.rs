@@ -2,7 +2,7 @@
 
 use crate::tsvector::push_quoted;
 use bytes::BytesMut;
-use hermes_sql::search::wanted::Wanted;
+use hermes_search::wanted::Wanted;
 use std::error::Error;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 

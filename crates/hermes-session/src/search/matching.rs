@@ -102,10 +102,19 @@ impl Matcher {
 
     /// Returns how a text matches, reusing buffers for many texts; `None` if it does not match.
     pub fn tier_with(&self, text: &str, scratch: &mut Scratch) -> Option<Tier> {
-        scratch.known.clear();
-        scratch.known.resize(self.needles.len(), Known::default());
         let folded = if self.needles.is_empty() { text } else { fold_with(text, &mut scratch.folded) };
-        let mut look = Look { needles: &self.needles, raw: text, folded, known: &mut scratch.known };
+        self.look(text, folded, &mut scratch.known)
+    }
+
+    /// Returns how a text matches whose folded form is known; `None` if it does not match.
+    pub fn tier_of_folded(&self, text: &str, folded: &str, scratch: &mut Scratch) -> Option<Tier> {
+        self.look(text, folded, &mut scratch.known)
+    }
+
+    fn look(&self, raw: &str, folded: &str, known: &mut Vec<Known>) -> Option<Tier> {
+        known.clear();
+        known.resize(self.needles.len(), Known::default());
+        let mut look = Look { needles: &self.needles, raw, folded, known };
         if !look.holds(&self.root, Tier::Pieces) {
             None
         } else if look.holds(&self.root, Tier::Words) {

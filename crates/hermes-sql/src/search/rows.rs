@@ -1,12 +1,13 @@
 //! Reads messages for a search.
 
-use super::postings::Said;
 use crate::server::row::given as text;
 use crate::server::{Fields as _, Odd, ServerRow, Sql, among};
 use crate::{pins_and_tags, scope, stored};
+use hermes_search::postings::{Card, Said};
 use hermes_session::search::{SearchFilter, SessionFacts};
 use hermes_session::search_text::{self, Columns};
 use hermes_session::{Content, MessageBody, Role, SessionId, Source, Timestamp};
+use std::sync::Arc;
 
 /// Returns the messages with these ids that a filter admits and whose session exists. An import writes messages before
 /// the session that makes them visible.
@@ -23,26 +24,29 @@ pub async fn said<T: Sql>(transaction: &T, filter: &SearchFilter, ids: &[i64]) -
     condition += &scope::condition(&filter.scope, &scope::root_of("s.id"), transaction.dialect().exact, &mut bind);
     condition += &pins_and_tags::session_has(&filter.tags, "s.id", bind);
     for row in transaction.rows(&format!("{SQL}{condition}"), values).await? {
-        let (source, user_id) = (Source::from_stored(text(&row, 8).unwrap_or_default()), text(&row, 9));
+        let user_id = text(&row, 9);
         let tool_name = text(&row, 6);
-        let said = Said {
-            id: row.try_get(0)?,
-            session: SessionId::from_stored(row.try_get::<String>(1)?),
-            source,
+        let card = Card {
+            id: SessionId::from_stored(row.try_get::<String>(1)?),
+            source: Source::from_stored(text(&row, 8).unwrap_or_default()),
             model: text(&row, 10),
             title: text(&row, 11),
             started_at: time(&row, 12, "sessions")?,
+        };
+        let said = Said {
+            id: row.try_get(0)?,
+            session: Arc::new(card),
             role: Role::from_stored(&text(&row, 2).unwrap_or_default()),
             said_at: time(&row, 3, "messages")?,
             text: spoken(&row, 4, tool_name.as_deref(), text(&row, 7).as_deref())?,
             tool_name,
         };
         let facts = SessionFacts {
-            id: &said.session,
-            source: &said.source,
+            id: &said.session.id,
+            source: &said.session.source,
             user_id: user_id.as_deref(),
-            model: said.model.as_deref(),
-            title: said.title.as_deref(),
+            model: said.session.model.as_deref(),
+            title: said.session.title.as_deref(),
             // Guaranteed by the statement.
             has_admitted_conversation: true,
         };

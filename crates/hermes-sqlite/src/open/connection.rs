@@ -187,6 +187,12 @@ pub(crate) fn open_read_only(path: &Path) -> Result<Database, Failure> {
     schema::prepare_read_only(Database::new(connection), path)
 }
 
+/// Opens a file that a reader has open once more, for a thread that helps it to scan messages. It waits for no lock.
+pub(crate) fn open_to_scan(path: &Path) -> Result<Connection, rusqlite::Error> {
+    set_deadline(Duration::ZERO);
+    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+}
+
 /// Returns whether reading failed because a rollback journal has to be rolled back first.
 fn is_hot_journal(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|code| code.extended_code == ffi::SQLITE_READONLY_ROLLBACK)

@@ -1,6 +1,5 @@
 //! Reads messages and sessions for a search.
 
-use super::score;
 use crate::calls::hidden::seen;
 use crate::calls::pins_and_tags;
 use crate::calls::row::{text, time};
@@ -9,6 +8,7 @@ use crate::care::stale::Stale;
 use crate::error::Failure;
 use crate::index::vocabulary;
 use crate::write::database::Database;
+use hermes_search::postings::{Card, Said};
 use hermes_session::search::{SearchFilter, SessionFacts};
 use hermes_session::{Role, SessionId, Source, Timestamp};
 use hermes_sql::scope;
@@ -16,76 +16,39 @@ use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension as _, params, params_from_iter};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ops::ControlFlow;
-use std::rc::Rc;
-
-/// A message, borrowed from its row.
-pub(super) struct Said<'r> {
-    pub(super) id: i64,
-    pub(super) session: Rc<Card>,
-    pub(super) role: Role,
-    pub(super) at: Timestamp,
-    row: &'r rusqlite::Row<'r>,
-}
+use std::sync::Arc;
 
 const COLUMNS: &str = "id, session_id, role, timestamp, content, tool_name, tool_calls";
 
-impl Said<'_> {
-    fn columns(&self) -> Result<[Option<Cow<'_, str>>; 3], Failure> {
-        let column = |index| -> Result<Option<Cow<'_, str>>, Failure> {
-            Ok(match self.row.get_ref(index)? {
-                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-                    // Nearly all text is valid, and this check is the faster one.
-                    Some(std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed))
-                }
-                _ => text(self.row, index)?.map(Cow::Owned),
-            })
-        };
-        Ok([column(4)?, column(5)?, column(6)?])
-    }
-
-    /// Returns its number of tokens, as the index stores it once the message is indexed.
-    pub(super) fn length(&self) -> Result<u32, Failure> {
-        let columns = self.columns()?;
-        let tokens = columns.iter().flatten().map(|text| score::tokens(text));
-        Ok(tokens.fold(0, u32::saturating_add).min(vocabulary::MAX_LENGTH))
-    }
-
-    /// Returns the text as a person wrote it.
-    pub(super) fn text(&self) -> Result<Cow<'_, str>, Failure> {
-        let [content, tool, calls] = self.columns()?;
-        if let (Some(Cow::Borrowed(content)), None, None) = (&content, &tool, &calls) {
-            return Ok(vocabulary::decoded(Some(content), None, None));
-        }
-        Ok(Cow::Owned(vocabulary::decoded(content.as_deref(), tool.as_deref(), calls.as_deref()).into_owned()))
-    }
-
-    /// Returns the tool name of a tool's result.
-    pub(super) fn tool_name(&self) -> Result<Option<String>, Failure> {
-        Ok(text(self.row, 5)?)
-    }
+/// Returns the content, the tool name and the tool calls of a message, from the column `first` on.
+pub(super) fn columns<'r>(row: &'r rusqlite::Row<'_>, first: usize) -> Result<[Option<Cow<'r, str>>; 3], Failure> {
+    let column = |index| -> Result<Option<Cow<'r, str>>, Failure> {
+        Ok(match row.get_ref(index)? {
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+                // Nearly all text is valid, and this check is the faster one.
+                Some(std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed))
+            }
+            _ => text(row, index)?.map(Cow::Owned),
+        })
+    };
+    Ok([column(first)?, column(first + 1)?, column(first + 2)?])
 }
 
-/// The fields of a session that hits and filters need.
-#[derive(Debug)]
-pub(super) struct Card {
-    pub(super) id: SessionId,
-    pub(super) source: Source,
-    pub(super) user_id: Option<String>,
-    pub(super) model: Option<String>,
-    pub(super) title: Option<String>,
-    pub(super) started_at: Timestamp,
+/// A session, as hits and filters need it.
+#[derive(Debug, Clone)]
+struct Known {
+    card: Arc<Card>,
     /// Whether the filter admits its messages.
-    pub(super) is_admitted: bool,
+    is_admitted: bool,
 }
 
 /// Reads rows of the store during one search. Sessions are looked up once.
 pub(super) struct Rows<'d> {
     database: &'d Database,
     filter: &'d SearchFilter,
-    cards: HashMap<String, Option<Rc<Card>>>,
+    cards: HashMap<String, Option<Known>>,
     /// The session of the last lookup.
-    last: Option<Rc<Card>>,
+    last: Option<Known>,
     /// The conversations of sessions: their tip and title.
     conversations: HashMap<SessionId, (SessionId, Option<String>)>,
 }
@@ -96,7 +59,7 @@ impl<'d> Rows<'d> {
     }
 
     /// Returns the session with this id; `None` if it does not exist or is hidden.
-    fn card(&mut self, id: &str) -> Result<Option<Rc<Card>>, Failure> {
+    fn card(&mut self, id: &str) -> Result<Option<Known>, Failure> {
         if let Some(card) = self.cards.get(id) {
             return Ok(card.clone());
         }
@@ -112,33 +75,32 @@ impl<'d> Rows<'d> {
             Ok(statement) => statement,
             Err(_) => self.database.prepare_cached(&sql(""))?,
         };
-        let card = statement
+        let found = statement
             .query_row([id], |row| {
-                Ok(Card {
+                let card = Card {
                     id: SessionId::from_stored(id.to_owned()),
                     source: Source::from_stored(text(row, 0)?.unwrap_or_default()),
-                    user_id: text(row, 1)?,
                     model: text(row, 2)?,
                     title: text(row, 3)?,
                     started_at: time(row, 4)?.unwrap_or(Timestamp::EPOCH),
-                    is_admitted: false,
-                })
+                };
+                Ok((card, text(row, 1)?))
             })
             .optional()?;
-        let has_admitted_conversation = card.is_some() && self.has_admitted_conversation(id)?;
-        let card = card.map(|mut card| {
-            card.is_admitted = self.filter.admits_session(SessionFacts {
+        let has_admitted_conversation = found.is_some() && self.has_admitted_conversation(id)?;
+        let known = found.map(|(card, user_id)| {
+            let is_admitted = self.filter.admits_session(SessionFacts {
                 id: &card.id,
                 source: &card.source,
-                user_id: card.user_id.as_deref(),
+                user_id: user_id.as_deref(),
                 model: card.model.as_deref(),
                 title: card.title.as_deref(),
                 has_admitted_conversation,
             });
-            Rc::new(card)
+            Known { card: Arc::new(card), is_admitted }
         });
-        self.cards.insert(id.to_owned(), card.clone());
-        Ok(card)
+        self.cards.insert(id.to_owned(), known.clone());
+        Ok(known)
     }
 
     /// Returns whether the conversation of a session is within the filter's scope and has its tags.
@@ -175,7 +137,7 @@ impl<'d> Rows<'d> {
         let mut few = Vec::new();
         if let Some(sessions) = &self.filter.sessions {
             for id in sessions {
-                if self.card(id.as_str())?.is_some_and(|card| card.is_admitted) {
+                if self.card(id.as_str())?.is_some_and(|known| known.is_admitted) {
                     few.push(id.as_str().to_owned());
                 }
             }
@@ -186,7 +148,7 @@ impl<'d> Rows<'d> {
             let mut rows = statement.query(params_from_iter(values))?;
             while let Some(row) = rows.next()? {
                 let name: String = row.get(0)?;
-                if self.card(&name)?.is_some_and(|card| card.is_admitted) {
+                if self.card(&name)?.is_some_and(|known| known.is_admitted) {
                     few.push(name);
                     if few.len() > MAX_LISTED_SESSIONS {
                         return Ok(None);
@@ -206,65 +168,37 @@ impl<'d> Rows<'d> {
         Ok(Some(ids))
     }
 
-    /// Passes a message to `visit`, if it exists and is admitted.
-    pub(super) fn one<T>(
-        &mut self,
-        id: i64,
-        visit: impl FnOnce(&Said<'_>) -> Result<T, Failure>,
-    ) -> Result<Option<T>, Failure> {
+    /// Returns a message; `None` if it does not exist or is not admitted.
+    pub(super) fn said(&mut self, id: i64) -> Result<Option<Said>, Failure> {
         let sql = format!("SELECT {COLUMNS} FROM messages WHERE id = ? AND {}", self.database.shape().was_said());
         let database = self.database;
         let mut statement = database.prepare_cached(&sql)?;
         let mut rows = statement.query([id])?;
         let Some(row) = rows.next()? else { return Ok(None) };
-        self.admit(row)?.map(|said| visit(&said)).transpose()
-    }
-
-    /// Passes every admitted message to `visit`, newest first from `newest` on, until it breaks.
-    pub(super) fn all(
-        &mut self,
-        newest: i64,
-        mut visit: impl FnMut(&Said<'_>) -> Result<ControlFlow<()>, Failure>,
-    ) -> Result<(), Failure> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM messages WHERE id <= ? AND {} ORDER BY id DESC",
-            self.database.shape().was_said()
-        );
-        let database = self.database;
-        let mut statement = database.prepare_cached(&sql)?;
-        let mut rows = statement.query([newest])?;
-        while let Some(row) = rows.next()? {
-            if let Some(said) = self.admit(row)?
-                && visit(&said)?.is_break()
-            {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn admit<'r>(&mut self, row: &'r rusqlite::Row<'r>) -> Result<Option<Said<'r>>, Failure> {
-        // Adjacent messages are mostly of one session.
+        // Messages of a page are often of one session.
         let is_last =
-            |card: &Rc<Card>| matches!(row.get_ref(1), Ok(ValueRef::Text(id)) if id == card.id.as_str().as_bytes());
-        let session = match &self.last {
-            Some(last) if is_last(last) => Some(Rc::clone(last)),
+            |known: &Known| matches!(row.get_ref(1), Ok(ValueRef::Text(id)) if id == known.card.id.as_str().as_bytes());
+        let known = match &self.last {
+            Some(last) if is_last(last) => Some(last.clone()),
             _ => {
                 let found = self.card(&text(row, 1)?.unwrap_or_default())?;
                 self.last.clone_from(&found);
                 found
             }
         };
-        let Some(session) = session.filter(|card| card.is_admitted) else { return Ok(None) };
+        let Some(known) = known.filter(|known| known.is_admitted) else { return Ok(None) };
         let role = match row.get_ref(2)?.as_str() {
             Ok(role) => Role::from_stored(role),
             Err(_) => Role::from_stored(&text(row, 2)?.unwrap_or_default()),
         };
-        let at = time(row, 3)?.unwrap_or(session.started_at);
-        if !self.filter.admits_message(&role, at) {
+        let said_at = time(row, 3)?.unwrap_or(known.card.started_at);
+        if !self.filter.admits_message(&role, said_at) {
             return Ok(None);
         }
-        Ok(Some(Said { id: row.get(0)?, session, role, at, row }))
+        let [content, tool_name, calls] = columns(row, 4)?;
+        let text = vocabulary::decoded(content.as_deref(), tool_name.as_deref(), calls.as_deref()).into_owned();
+        let tool_name = tool_name.map(Cow::into_owned);
+        Ok(Some(Said { id, session: known.card, role, said_at, tool_name, text }))
     }
 
     /// Returns whether the conversation of a session is archived.
@@ -298,11 +232,25 @@ impl<'d> Rows<'d> {
             Some((tip, stale, _)) if !stale.place => SessionId::from_stored(tip),
             Some((_, _, root)) => refresh::tip(self.database, &SessionId::from_stored(root))?,
         };
-        let mut title = self.card(tip.as_str())?.and_then(|card| card.title.clone());
+        let mut title = self.card(tip.as_str())?.and_then(|known| known.card.title.clone());
         if title.is_none() {
-            title = self.card(session.as_str())?.and_then(|card| card.title.clone());
+            title = self.card(session.as_str())?.and_then(|known| known.card.title.clone());
         }
         self.conversations.insert(session.clone(), (tip.clone(), title.clone()));
         Ok((tip, title))
     }
+}
+
+/// Returns the conversations of messages, by their first sessions.
+pub(super) fn conversations(database: &Database, ids: &[i64]) -> Result<Vec<(i64, String)>, Failure> {
+    let mut statement = database.prepare_cached(
+        "SELECT coalesce(h.root, m.session_id) FROM messages m LEFT JOIN hx_session h ON h.session_id = m.session_id WHERE m.id = ?",
+    )?;
+    let mut conversations = Vec::with_capacity(ids.len());
+    for id in ids {
+        if let Some(name) = statement.query_row([id], |row| row.get(0)).optional()? {
+            conversations.push((*id, name));
+        }
+    }
+    Ok(conversations)
 }

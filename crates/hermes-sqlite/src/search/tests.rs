@@ -1,21 +1,27 @@
 use super::*;
 use crate::SqliteOptions;
-use crate::open::connection::open_writer;
-use hermes_session::search::Query;
+use crate::open::connection::{open_read_only, open_writer};
+use hermes_session::PageRequest;
+use std::time::Duration;
 
 /// Makes a file with two messages that are indexed and two that are not.
 fn file() -> (tempfile::TempDir, Database) {
     let folder = tempfile::tempdir().unwrap();
     let database = open_writer(&folder.path().join("state.db"), &SqliteOptions::default()).unwrap().writer.unwrap();
-    let say = |text: &str| {
-        let sql = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', ?, 2.0)";
-        database.execute(sql, [text]).unwrap();
-    };
     database.execute_batch("INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0)").unwrap();
-    ["the quick fox", "a lazy fox"].into_iter().for_each(say);
+    ["the quick fox", "a lazy fox"].into_iter().for_each(|text| say(&database, text));
     while indexes::fill(&database).unwrap() {}
-    ["another fox", "no animal"].into_iter().for_each(say);
+    ["another fox", "no animal"].into_iter().for_each(|text| say(&database, text));
     (folder, database)
+}
+
+fn say(database: &Database, text: &str) {
+    let sql = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', ?, 2.0)";
+    database.execute(sql, [text]).unwrap();
+}
+
+fn found(answer: &SearchAnswer) -> Vec<i64> {
+    answer.hits.iter().map(|hit| hit.message.0).collect()
 }
 
 #[test]
@@ -23,23 +29,67 @@ fn what_the_indexes_named_is_shown_when_time_runs_out_in_the_rest() {
     let (_folder, database) = file();
     let coverage = Coverage::of(&database).unwrap();
     assert_eq!(coverage.unknown(), Some(&[3, 4][..]));
-    let request = SearchRequest { timeout: Duration::ZERO, ..SearchRequest::new(Query::parse("fox")) };
-    let later = Instant::now() + Duration::from_secs(3_600);
-    for is_relaxed in [false, true] {
-        // There is time to query the indexes, but none to scan the backlog.
-        let mut search = Search::new(&database, &request, &coverage, later).unwrap();
-        let mut page = Page::new(&request, search.cursor(is_relaxed));
-        let words = search.plan(Tier::Words).unwrap();
-        search.end = Instant::now();
+    for query in ["fox", "foxes"] {
+        let request = SearchRequest { timeout: Duration::ZERO, ..SearchRequest::new(Query::parse(query)) };
+        // There is time to query the indexes, but none to compare the backlog.
+        let mut file = File::new(&database, &request, &coverage, Instant::now()).unwrap();
+        file.end = Instant::now();
         std::thread::sleep(Duration::from_millis(1));
-        if is_relaxed {
-            relaxed::relaxed(&mut search, &mut page).unwrap();
-        } else {
-            let flow = search.best_first(&mut page, &words, &mut Handled::default()).unwrap();
-            assert!(flow.is_break(), "nothing else is looked for");
+        let later = Instant::now() + Duration::from_millis(200);
+        let wanted = finished(file.of_query(&request.query, Tier::Words, later)).unwrap().unwrap();
+        let words = finished(file.of_words(&relax::words(&request.query), later)).unwrap();
+        assert_eq!((wanted.len(), words), (if query == "fox" { 2 } else { 0 }, vec![Rc::new(vec![1, 2])]));
+    }
+    let request = SearchRequest { timeout: Duration::ZERO, ..SearchRequest::new(Query::parse("fox")) };
+    assert!(search(&database, &request).unwrap().served.is_partial);
+}
+
+#[test]
+fn a_scan_by_several_threads_finds_what_the_indexes_find() {
+    let (folder, database) = file();
+    let path = folder.path().join("state.db");
+    let text = |number: usize| match number % 700 {
+        0 => format!("the fox number {number}"),
+        1 => format!("firefox {number}"),
+        _ => format!("message {number} of many"),
+    };
+    let insert = "INSERT INTO messages (id, session_id, role, content, timestamp) VALUES (?, 'a', 'user', ?, 2.0)";
+    database.execute_batch("BEGIN").unwrap();
+    for number in 0..6_000 {
+        // Ids far apart, as after deletions.
+        let id = 10 + number + if number > 5_000 { 900_000_000_000 } else { 0 };
+        database.execute(insert, (id as i64, text(number))).unwrap();
+    }
+    database.execute_batch("COMMIT").unwrap();
+    while indexes::fill(&database).unwrap() {}
+    drop(database);
+    let database = open_read_only(&path).unwrap();
+    let covered = Coverage::of(&database).unwrap();
+    assert_eq!(covered.unknown(), Some(&[][..]));
+    for query in ["fox", "fox OR number", "\"fox number\"", "irefo", "\"\" NOT message", "foxes jumping", "'", "zebra"]
+    {
+        for limit in [1, 3, 50] {
+            let mut request =
+                SearchRequest { page: PageRequest::first(limit), ..SearchRequest::new(Query::parse(query)) };
+            loop {
+                let [indexed, scanned] = [&covered, &Coverage::Nothing]
+                    .map(|coverage| answer(&database, &request, coverage, Instant::now()).unwrap());
+                assert_eq!(found(&indexed).is_empty(), found(&scanned).is_empty(), "{query}");
+                let sorted = |answer: &SearchAnswer| {
+                    let mut ids = found(answer);
+                    ids.sort_unstable();
+                    ids
+                };
+                // Without an index the average length is unknown, so the order may differ within a part.
+                if limit == 50 {
+                    assert_eq!(sorted(&indexed), sorted(&scanned), "{query}");
+                }
+                assert_eq!(scanned.served.way, Way::Scan);
+                match scanned.next.filter(|_| limit < 50) {
+                    Some(next) => request.after = Some(next),
+                    None => break,
+                }
+            }
         }
-        let (hits, _) = page.end(&database, &mut search.rows).unwrap();
-        let found: Vec<i64> = hits.iter().map(|hit| hit.message.0).collect();
-        assert_eq!((found, search.served.is_partial), (vec![2, 1], true), "relaxed: {is_relaxed}");
     }
 }

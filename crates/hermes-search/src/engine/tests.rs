@@ -1,14 +1,19 @@
 use super::*;
-use crate::search::ask::tests::{Listed, text};
-use crate::search::lexemes::Indexed;
-use crate::search::lexemes::tests::Plain;
-use crate::search::postings::{Candidate, Place};
-use hermes_session::search::{Hit, SearchFilter, relax};
+use crate::ask::tests::{Listed, text};
+use crate::lexemes::tests::Plain;
+use crate::lexemes::{self, Indexed};
+use crate::postings::{Candidate, Card, Place};
+use crate::vocabulary::{self, Lookup, Vocabulary};
+use crate::wanted::Wanted;
+use hermes_session::search::relax::{self, Word};
+use hermes_session::search::{Hit, SearchFilter};
 use hermes_session::{PageRequest, Role, SessionId, Source, Timestamp};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -41,16 +46,8 @@ impl Memory {
     }
 }
 
-impl Postings for Memory {
+impl Vocabulary for Memory {
     type Error = Infallible;
-
-    async fn newest(&self) -> Result<i64, Infallible> {
-        Ok(self.said.keys().next_back().copied().unwrap_or_default())
-    }
-
-    async fn totals(&self) -> Result<Totals, Infallible> {
-        Ok(Totals { messages: self.said.len() as u64, average: 3.0 })
-    }
 
     async fn terms(&self, lookup: Lookup<'_>, limit: usize) -> Result<Vec<String>, Infallible> {
         let admits = |term: &&String| match lookup {
@@ -60,6 +57,40 @@ impl Postings for Memory {
         };
         Ok(self.terms.iter().filter(admits).take(limit).cloned().collect())
     }
+}
+
+impl Postings for Memory {
+    type Error = Infallible;
+    type Wanted = Wanted;
+    const READ_AT_ONCE: usize = 256;
+
+    async fn newest(&self) -> Result<i64, Infallible> {
+        Ok(self.said.keys().next_back().copied().unwrap_or_default())
+    }
+
+    async fn totals(&self) -> Result<Totals, Infallible> {
+        Ok(Totals { messages: self.said.len() as u64, average: 3.0 })
+    }
+
+    async fn of_query(&self, query: &Query, tier: Tier, end: Instant) -> Result<Option<Wanted>, Infallible> {
+        vocabulary::of_query(self, query, tier, end).await
+    }
+
+    async fn of_term(&self, term: &Term) -> Result<Option<Wanted>, Infallible> {
+        Ok(vocabulary::of_term(term))
+    }
+
+    async fn of_words(&self, words: &[Word], end: Instant) -> Result<Vec<Wanted>, Infallible> {
+        vocabulary::of_words(self, words, end).await
+    }
+
+    fn parts(&self, average: f64) -> Vec<RangeInclusive<u32>> {
+        lexemes::parts(average)
+    }
+
+    fn is_ranked(&self, _: &Wanted, _: i64) -> bool {
+        true
+    }
 
     async fn counts(&self, wanted: &[Wanted]) -> Result<Vec<u64>, Infallible> {
         let count = |wanted| self.said.keys().filter(|id| self.has(**id, wanted)).count() as u64;
@@ -68,7 +99,7 @@ impl Postings for Memory {
 
     async fn ranked(
         &self,
-        ranking: &Ranking,
+        ranking: &Ranking<Wanted>,
         after: Option<Place>,
         limit: usize,
     ) -> Result<Vec<Candidate>, Infallible> {
@@ -105,13 +136,16 @@ impl Postings for Memory {
 
     async fn said(&self, ids: &[i64]) -> Result<Vec<Said>, Infallible> {
         self.read.fetch_add(ids.len(), Ordering::Relaxed);
-        let said = |id: &i64| Said {
-            id: *id,
-            session: SessionId::from_stored(format!("s{}", id % 3)),
+        let card = |id: &i64| Card {
+            id: SessionId::from_stored(format!("s{}", id % 3)),
             source: Source::from_stored("cli"),
             model: None,
             title: None,
             started_at: Timestamp::EPOCH,
+        };
+        let said = |id: &i64| Said {
+            id: *id,
+            session: Arc::new(card(id)),
             role: Role::User,
             said_at: Timestamp::EPOCH,
             tool_name: None,
@@ -248,7 +282,8 @@ fn time_that_ran_out_is_reported() {
     let memory = Memory::new(&["a cat".into()], &[]);
     let request = SearchRequest { timeout: Duration::ZERO, relax: true, ..request("cat", 5) };
     let answer = now(search(&memory, &request, Instant::now()));
-    assert!(answer.served.is_partial && answer.hits.is_empty() && !answer.served.is_relaxed);
+    // What was found by then is shown.
+    assert!(answer.served.is_partial && answer.hits.len() == 1 && !answer.served.is_relaxed);
 }
 
 #[test]
@@ -259,4 +294,14 @@ fn what_no_index_knows_is_looked_through() {
         (way("cat"), way("NOT cat"), way("🚀"), way("\u{301}")),
         (Way::Index, Way::Index, Way::Index, Way::Scan)
     );
+}
+
+#[test]
+fn choices_are_the_terms_of_which_one_is_enough() {
+    let of = |query: &str| -> Vec<String> {
+        optional_terms(&Query::parse(query)).iter().map(|term| term.text.clone()).collect()
+    };
+    assert_eq!(of("a b"), [""; 0]);
+    assert_eq!(of("a OR b c OR a"), ["a", "b", "c"]);
+    assert_eq!(of("a (b OR c) NOT (d OR e)"), ["b", "c"]);
 }

@@ -3,22 +3,15 @@
 use super::page::Page;
 use super::pool::{Pool, Waiting};
 use super::{Search, batch};
-use crate::search::ask::Ask;
-use crate::search::postings::{Candidate, Lookup, Place, Postings, Ranking};
-use crate::search::wanted::Wanted;
+use crate::postings::{Candidate, Place, Postings, Ranking};
 use hermes_session::MessageId;
 use hermes_session::search::Way;
 use hermes_session::search::matching::{Matcher, Tier};
-use hermes_session::search::query::Term;
 use hermes_session::search::rank::{self, Found};
 use hermes_session::search::relax::{self, Word};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-/// Maximum number of vocabulary words examined for one word.
-const MAX_LOOKED_AT: usize = 20_000;
-/// Maximum number of forms of a word that are searched for.
-const MAX_FORMS: usize = 500;
 /// Number of best messages that are ordered by conversation; the others follow individually.
 const MAX_RANKED: usize = 2_000;
 
@@ -33,18 +26,16 @@ impl<P: Postings> Search<'_, P> {
         if self.request.after.is_none() && self.totals.messages == 0 {
             self.totals = self.postings.totals().await?;
         }
-        let mut choices = Vec::with_capacity(words.len());
-        for word in &words {
-            choices.push(self.forms(word).await?);
-        }
+        let choices = self.postings.of_words(&words, self.end).await?;
         let ranking = self.weighed(None, choices, true).await?;
         page.weigh(self.totals.average, ranking.choices.iter().map(|(_, weight)| *weight));
         let mut pool = self.pool(&ranking, &words).await?;
         let best = self.best(&mut pool, &ranking).await?;
+        let is_last = self.is_late_with_candidates();
         let excluded = Matcher::new(&relax::exclusions(&self.request.query));
         let mut after = self.request.after.as_ref().map(super::page::place);
         let rest = behind(best, &mut after);
-        if self.show(page, &rest, &words, &excluded).await?.is_break() {
+        if self.show(page, &rest, &words, &excluded).await?.is_break() || is_last {
             return Ok(());
         }
         loop {
@@ -64,38 +55,15 @@ impl<P: Postings> Search<'_, P> {
         }
     }
 
-    /// Returns the lexemes of a word and its forms.
-    async fn forms(&mut self, word: &Word) -> Result<Wanted, P::Error> {
-        if word.is_piece {
-            let term = Term { text: word.word.clone(), is_prefix: false };
-            let wanted = Ask::of_term(&term, Tier::Pieces).wanted(&|_| None);
-            return Ok(wanted.unwrap_or(Wanted::Any(Vec::new())));
-        }
-        let mut forms = Vec::new();
-        let mut any = vec![Wanted::word(&word.word)];
-        for beginning in word.beginnings() {
-            // Words outside the vocabulary.
-            any.push(Wanted::data(beginning));
-            if !self.is_late() {
-                let terms = self.postings.terms(Lookup::Beginning(beginning), MAX_LOOKED_AT).await?;
-                forms.extend(terms.into_iter().filter(|form| word.takes(form)).take(MAX_FORMS));
-            }
-        }
-        forms.sort_unstable();
-        forms.dedup();
-        any.extend(forms.iter().map(|form| Wanted::term(form)));
-        Ok(Wanted::Any(any))
-    }
-
     /// Returns a pool of all messages that may contain words, in order. Messages that are not listed are read and
     /// checked.
-    async fn pool(&mut self, ranking: &Ranking, words: &[Word]) -> Result<Pool, P::Error> {
-        let mut pool = Pool::new(ranking, None, self.totals.average, MAX_RANKED);
+    async fn pool(&mut self, ranking: &Ranking<P::Wanted>, words: &[Word]) -> Result<Pool, P::Error> {
+        let mut pool = Pool::new(ranking, self.postings.parts(self.totals.average), None, MAX_RANKED);
         for (id, length) in self.postings.unlisted(self.newest).await? {
             if self.is_late() {
                 break;
             }
-            let Some(said) = self.read(&[id]).await?.remove(&id) else { continue };
+            let Some(said) = self.read(&[id]).await?.into_iter().flatten().next() else { continue };
             let has = relax::words_in(&said.text, words);
             if has != 0 {
                 let place = Place { score: ranking.brevity.score(ranking.weight(has), length), id };
@@ -106,7 +74,7 @@ impl<P: Postings> Search<'_, P> {
     }
 
     /// Returns the best messages with their lengths, ordered by conversation.
-    async fn best(&self, pool: &mut Pool, ranking: &Ranking) -> Result<Vec<(Place, u32)>, P::Error> {
+    async fn best(&self, pool: &mut Pool, ranking: &Ranking<P::Wanted>) -> Result<Vec<(Place, u32)>, P::Error> {
         let mut best: Vec<Candidate> = Vec::new();
         while best.len() < MAX_RANKED {
             pool.fill(self.postings, ranking).await?;
@@ -147,14 +115,14 @@ impl<P: Postings> Search<'_, P> {
     ) -> Result<ControlFlow<()>, P::Error> {
         let mut rest = places;
         while !rest.is_empty() {
-            let (now, later) = rest.split_at(batch(rest.iter().map(|(_, length)| *length), page.missing()));
+            let (now, later) = rest.split_at(batch::<P>(rest.iter().map(|(_, length)| *length), page.missing()));
             rest = later;
             if self.is_late() {
                 return Ok(ControlFlow::Break(()));
             }
-            let mut said = self.read(&now.iter().map(|(place, _)| place.id).collect::<Vec<_>>()).await?;
-            for (place, _) in now {
-                let Some(said) = said.remove(&place.id) else { continue };
+            let said = self.read(&now.iter().map(|(place, _)| place.id).collect::<Vec<_>>()).await?;
+            for ((place, _), said) in now.iter().zip(said) {
+                let Some(said) = said else { continue };
                 let marks = relax::marks(&said.text, words);
                 if marks.is_empty() || excluded.tier(&said.text).is_none() {
                     continue;

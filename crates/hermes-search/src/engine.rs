@@ -1,4 +1,4 @@
-//! Composition of an answer, the same on every server.
+//! Composition of an answer, the same on every store.
 //!
 //! Whole words come first, best match first; then pieces of words, newest first. The score is known without the text,
 //! so only the messages of the page are read. Messages that are not listed are scanned.
@@ -11,32 +11,29 @@ mod relaxed;
 #[cfg(test)]
 mod tests;
 
-use super::ask::{self, Ask};
-use super::postings::{Brevity, Lookup, Postings, Ranking, Said, Totals};
-use super::wanted::Wanted;
+use crate::postings::{Brevity, Postings, Ranking, Said, Totals};
 use hermes_session::MessageId;
 use hermes_session::script::is_paired;
 use hermes_session::search::fold::fold;
 use hermes_session::search::matching::{Matcher, Tier};
 use hermes_session::search::query::{Node, Query, Term};
 use hermes_session::search::{SearchAnswer, SearchCursor, SearchOrder, SearchRequest, Served, Way, rank, tokens};
+use newest::Told;
 use page::Page;
-use std::collections::HashMap;
-use std::time::Instant;
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
-/// Maximum number of words that the lookup of a piece may return. A piece in more words is in so many messages that a
-/// scan from the newest soon meets matches.
-const MAX_TERMS: usize = 400;
-/// Maximum number of pieces that are looked up for one query.
-const MAX_LOOKUPS: usize = 24;
 /// Maximum number of alternatives that are weighed.
 const MAX_WEIGHED: usize = 32;
-/// Maximum number of messages read at once.
-const MAX_READ: usize = 256;
 /// Maximum number of words of the messages read at once; a longer message is read alone.
 const MAX_READ_WORDS: u64 = 400_000;
+/// Minimum time for reading the hits that were found before time was over.
+pub const SHOWING: Duration = Duration::from_millis(100);
 
 /// Answers a request that was made at `start`.
+///
+/// # Errors
+/// If the store fails.
 pub async fn search<P: Postings>(
     postings: &P,
     request: &SearchRequest,
@@ -70,6 +67,8 @@ struct Search<'s, P> {
     /// Newest message at the time of the first page; later messages are ignored.
     newest: i64,
     totals: Totals,
+    /// Messages that were read and need not be read again: hits, skipped ones, and those that do not match at all.
+    done: HashSet<i64>,
     /// Deadline.
     end: Instant,
     served: Served,
@@ -90,7 +89,7 @@ impl<'s, P: Postings> Search<'s, P> {
         let served =
             Served { way: Way::Index, is_relaxed: false, is_partial: false, unindexed: 0, needs_adoption: false };
         let (matcher, end) = (Matcher::new(&request.query), start + request.timeout);
-        Ok(Self { postings, request, matcher, newest, totals, end, served })
+        Ok(Self { postings, request, matcher, newest, totals, done: HashSet::new(), end, served })
     }
 
     /// Returns the cursor for the next page, still without the last hit of this page.
@@ -121,49 +120,43 @@ impl<'s, P: Postings> Search<'s, P> {
         is_late
     }
 
+    /// Returns whether the deadline has passed while candidates were looked for, and if so extends it, so that there is
+    /// time to read those that were found.
+    fn is_late_with_candidates(&mut self) -> bool {
+        let is_late = self.is_late();
+        if is_late {
+            self.end = Instant::now() + self.request.timeout.max(SHOWING);
+        }
+        is_late
+    }
+
     /// Fills a page with the messages that match the query as written.
     async fn exact(&mut self, page: &mut Page<'_>) -> Result<(), P::Error> {
-        let query = &self.request.query;
         if is_by_time(self.request) {
-            let wanted = self.wanted(&Ask::of_query(query, Tier::Pieces)).await?;
-            return self.newest_first(page, wanted.as_ref(), false).await;
+            let wanted = self.wanted(Tier::Pieces).await?;
+            return self.newest_first(page, wanted.as_ref(), Told::Nothing).await;
         }
-        let words = self.wanted(&Ask::of_query(query, Tier::Words)).await?;
-        if words.is_none() && !may_be_in_pieces(self.request) {
+        let may_be_in_pieces = may_be_in_pieces(&self.request.query);
+        let words = self.wanted(Tier::Words).await?;
+        if words.is_none() && !may_be_in_pieces {
             // No index can rank anything, so all matches are equal.
-            return self.newest_first(page, None, false).await;
+            return self.newest_first(page, None, Told::Nothing).await;
         }
         if self.request.after.as_ref().is_none_or(|cursor| cursor.tier == Tier::Words)
-            && self.best_first(page, words).await?.is_break()
+            && self.best_first(page, words.clone()).await?.is_break()
         {
             return Ok(());
         }
-        if !may_be_in_pieces(self.request) {
+        if !may_be_in_pieces {
             return Ok(());
         }
-        let pieces = self.wanted(&Ask::of_query(query, Tier::Pieces)).await?;
-        self.newest_first(page, pieces.as_ref(), true).await
+        let pieces = self.wanted(Tier::Pieces).await?;
+        self.newest_first(page, pieces.as_ref(), Told::WholeWords(words.as_ref())).await
     }
 
-    /// Returns the lexemes that are asked for, or `None` if any message may match.
-    async fn wanted(&mut self, ask: &Ask) -> Result<Option<Wanted>, P::Error> {
-        let mut known: HashMap<&Ask, Option<Vec<String>>> = HashMap::new();
-        for part in ask.lookups() {
-            if known.contains_key(part) {
-                continue;
-            }
-            if known.len() >= MAX_LOOKUPS || self.is_late() {
-                break;
-            }
-            let lookup = match part {
-                Ask::Ending(end) => Lookup::Ending(end),
-                Ask::Piece(piece) => Lookup::Containing(piece),
-                _ => continue,
-            };
-            let terms = self.postings.terms(lookup, MAX_TERMS + 1).await?;
-            known.insert(part, Some(terms).filter(|terms| terms.len() <= MAX_TERMS));
-        }
-        let wanted = ask.wanted(&|part| known.get(part).cloned().flatten());
+    /// Returns the condition of the query, or `None` if any message may match.
+    async fn wanted(&mut self, tier: Tier) -> Result<Option<P::Wanted>, P::Error> {
+        let wanted = self.postings.of_query(&self.request.query, tier, self.end).await?;
         if wanted.is_none() && !self.request.query.is_negative() {
             self.served.way = Way::Scan;
         }
@@ -171,21 +164,34 @@ impl<'s, P: Postings> Search<'s, P> {
     }
 
     /// Returns the ranking for whole words.
-    async fn ranking(&self, whole: Option<Wanted>) -> Result<Ranking, P::Error> {
+    async fn ranking(&self, whole: Option<P::Wanted>) -> Result<Ranking<P::Wanted>, P::Error> {
         let query = &self.request.query;
-        let choices: Vec<Wanted> = choices(query).into_iter().map(|(_, wanted)| wanted).collect();
+        let choices: Vec<P::Wanted> = self.choices().await?.into_iter().map(|(_, wanted)| wanted).collect();
         let are_terms = |nodes: &[Node]| nodes.iter().all(|node| matches!(node, Node::Term(_)));
         let is_covered = matches!(query.root(), Node::Any(nodes) if are_terms(nodes) && choices.len() == nodes.len());
         self.weighed(whole, choices, is_covered).await
     }
 
+    /// Returns the terms that are weighed, with their conditions.
+    async fn choices(&self) -> Result<Vec<(&'s Term, P::Wanted)>, P::Error> {
+        let mut choices = Vec::new();
+        for term in optional_terms(&self.request.query) {
+            if choices.len() < MAX_WEIGHED
+                && let Some(wanted) = self.postings.of_term(term).await?
+            {
+                choices.push((term, wanted));
+            }
+        }
+        Ok(choices)
+    }
+
     /// Weighs the alternatives. Later pages use the weights of the first page.
     async fn weighed(
         &self,
-        whole: Option<Wanted>,
-        choices: Vec<Wanted>,
+        whole: Option<P::Wanted>,
+        choices: Vec<P::Wanted>,
         is_covered: bool,
-    ) -> Result<Ranking, P::Error> {
+    ) -> Result<Ranking<P::Wanted>, P::Error> {
         let weights: Vec<f64> = match &self.request.after {
             Some(cursor) => cursor.weights.iter().skip(1).copied().collect(),
             None if choices.is_empty() => Vec::new(),
@@ -200,38 +206,51 @@ impl<'s, P: Postings> Search<'s, P> {
         Ok(Ranking { whole, choices, is_covered, sizes: None, brevity, newest: self.newest })
     }
 
-    /// Reads the messages with these ids, keyed by id.
-    async fn read(&self, ids: &[i64]) -> Result<HashMap<i64, Said>, P::Error> {
-        let said = self.postings.said(ids).await?;
-        Ok(said.into_iter().map(|said| (said.id, said)).collect())
+    /// Reads messages, in the order of their ids; `None` for those that are not admitted.
+    async fn read(&self, ids: &[i64]) -> Result<Vec<Option<Said>>, P::Error> {
+        let mut said = self.postings.said(ids).await?;
+        let mut take = |id: &i64| said.iter().position(|said| said.id == *id).map(|place| said.swap_remove(place));
+        Ok(ids.iter().map(&mut take).collect())
     }
 }
 
-/// Returns the terms that are weighed, with their lexemes.
-fn choices(query: &Query) -> Vec<(&Term, Wanted)> {
-    let wanted = |term| Some((term, Ask::of_term(term, Tier::Words).wanted(&|_| None)?));
-    ask::choices(query).into_iter().filter_map(wanted).take(MAX_WEIGHED).collect()
+/// Returns the terms that are optional alternatives, in order, without duplicates. Messages are ranked by which of
+/// these they contain.
+pub fn optional_terms(query: &Query) -> Vec<&Term> {
+    fn collect<'q>(node: &'q Node, is_choice: bool, terms: &mut Vec<&'q Term>) {
+        match node {
+            Node::Term(term) if is_choice => terms.push(term),
+            Node::Term(_) | Node::Not(_) => {}
+            Node::Any(nodes) => nodes.iter().for_each(|node| collect(node, true, terms)),
+            Node::All(nodes) => nodes.iter().for_each(|node| collect(node, is_choice, terms)),
+        }
+    }
+    let mut terms = Vec::new();
+    collect(query.root(), false, &mut terms);
+    let mut seen = HashSet::new();
+    terms.retain(|term| seen.insert(*term));
+    terms
 }
 
 /// Returns whether hits are ordered newest first: on request, or because nothing tells how well they match.
-fn is_by_time(request: &SearchRequest) -> bool {
+pub fn is_by_time(request: &SearchRequest) -> bool {
     request.order == SearchOrder::Newest || request.query.is_negative()
 }
 
 /// Returns whether a match within a word is possible: not if every term begins and ends at a word boundary wherever it
 /// occurs.
-fn may_be_in_pieces(request: &SearchRequest) -> bool {
+pub fn may_be_in_pieces(query: &Query) -> bool {
     let is_open = |end: Option<char>| end.is_some_and(|end| tokens::is_word(end) && !is_paired(end));
-    request.query.terms().iter().any(|term| {
+    query.terms().iter().any(|term| {
         let folded = fold(&term.text);
         is_open(folded.chars().next()) || is_open(folded.chars().next_back()) || folded.is_empty()
     })
 }
 
 /// Returns how many of the next messages to read at once, given their lengths in words and the number wanted.
-fn batch(lengths: impl Iterator<Item = u32>, wanted: usize) -> usize {
+fn batch<P: Postings>(lengths: impl Iterator<Item = u32>, wanted: usize) -> usize {
     let mut words = 0;
-    let fitting = lengths.take(wanted.clamp(1, MAX_READ)).take_while(|length| {
+    let fitting = lengths.take(wanted.clamp(1, P::READ_AT_ONCE)).take_while(|length| {
         words += u64::from(*length);
         words <= MAX_READ_WORDS
     });

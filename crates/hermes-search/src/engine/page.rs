@@ -1,6 +1,6 @@
 //! A page of an answer.
 
-use crate::search::postings::{Place, Said};
+use crate::postings::{Place, Said};
 use hermes_session::MessageId;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::{Hit, SearchCursor, SearchRequest, snippet};
@@ -62,15 +62,15 @@ impl<'r> Page<'r> {
         (self.cursor.tier, self.cursor.score, self.cursor.message) = (part, score, message);
         self.hits.push(Hit {
             message,
-            conversation: said.session.clone(),
-            session: said.session,
+            conversation: said.session.id.clone(),
+            session: said.session.id.clone(),
             role: said.role,
             said_at: said.said_at,
             tool_name: said.tool_name,
-            source: said.source,
-            model: said.model,
-            title: said.title,
-            started_at: said.started_at,
+            source: said.session.source.clone(),
+            model: said.session.model.clone(),
+            title: said.session.title.clone(),
+            started_at: said.session.started_at,
             tier,
             score,
             snippet: snippet::snippet(&said.text, &marks(&said.text), &self.request.snippet),

@@ -18,7 +18,7 @@ use hermes_session::script::{self, is_paired};
 use hermes_session::search::fold::fold;
 use hermes_session::search::tokens;
 use hermes_session::{MessageBody, search_text};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 mod data;
 #[cfg(test)]
@@ -223,6 +223,13 @@ pub fn length(size: u32) -> String {
 /// Returns the size class of a number of words. Each class is twice as large as the one before.
 pub fn size(length: u32) -> u32 {
     u32::BITS - length.leading_zeros()
+}
+
+/// Returns ranges of size classes, given the average length: of short, usual and long messages. Shorter messages come
+/// first unless longer ones weigh more, so an index that lists the classes visits few messages of a frequent word.
+pub fn parts(average: f64) -> Vec<RangeInclusive<u32>> {
+    let usual = size(average as u32).clamp(4, u32::BITS - 4);
+    vec![0..=usual - 3, usual - 2..=usual - 1, usual..=usual + 1, usual + 2..=u32::BITS]
 }
 
 /// Returns whether a word is short enough for the vocabulary, provided that it is not data.

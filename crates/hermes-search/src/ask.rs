@@ -4,8 +4,8 @@
 //! end of a longer word there, and the last the beginning of one. Every candidate is checked against its text, so for a
 //! long term a part of it is enough.
 
-use super::lexemes::{self, is_sign};
-use super::wanted::Wanted;
+use crate::lexemes::{self, is_sign};
+use crate::wanted::Wanted;
 use hermes_session::script::{self, is_paired};
 use hermes_session::search::fold::fold;
 use hermes_session::search::matching::Tier;
@@ -182,24 +182,6 @@ impl Ask {
         }
         if any.len() > 1 { Self::Any(any) } else { any.pop().unwrap_or(Self::Unknown) }
     }
-}
-
-/// Returns the terms that are optional alternatives, in order, without duplicates. Messages are ranked by which of
-/// these they contain.
-pub fn choices(query: &Query) -> Vec<&Term> {
-    fn collect<'q>(node: &'q Node, is_choice: bool, terms: &mut Vec<&'q Term>) {
-        match node {
-            Node::Term(term) if is_choice => terms.push(term),
-            Node::Term(_) | Node::Not(_) => {}
-            Node::Any(nodes) => nodes.iter().for_each(|node| collect(node, true, terms)),
-            Node::All(nodes) => nodes.iter().for_each(|node| collect(node, is_choice, terms)),
-        }
-    }
-    let mut terms = Vec::new();
-    collect(query.root(), false, &mut terms);
-    let mut seen = HashSet::new();
-    terms.retain(|term| seen.insert(*term));
-    terms
 }
 
 /// Adds the condition for consecutive words, of which the first may be a suffix and the last a prefix of a longer word.

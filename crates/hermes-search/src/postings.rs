@@ -1,64 +1,97 @@
-//! Requests that a search sends to a server.
+//! Requests that a search sends to a store.
 //!
 //! One value answers one search, within one transaction: it knows the filter of the request and returns admitted
 //! messages only.
 
-use super::wanted::Wanted;
+use hermes_session::search::matching::Tier;
+use hermes_session::search::query::{Query, Term};
+use hermes_session::search::relax::Word;
 use hermes_session::search::{Hit, rank};
 use hermes_session::{Role, SessionId, Source, Timestamp};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::Instant;
 
-/// An index of lexemes, a vocabulary, and the messages.
-pub trait Postings: Sync {
+/// The index and the messages of a store.
+///
+/// Futures need not be `Send`: the future of a search is, if those of the store are.
+pub trait Postings {
     /// Reason why a request failed.
-    type Error: Send;
+    type Error;
+
+    /// Condition on messages that the index evaluates. It may over-approximate, but never misses a match.
+    type Wanted: Clone;
+
+    /// Maximum number of messages to read at once: many if each reading is a round trip, one if it is a function call.
+    const READ_AT_ONCE: usize;
 
     /// Returns the id of the newest message, admitted or not; 0 if there is none.
-    fn newest(&self) -> impl Future<Output = Result<i64, Self::Error>> + Send;
+    fn newest(&self) -> impl Future<Output = Result<i64, Self::Error>>;
 
     /// Returns the approximate number of messages and their average length.
-    fn totals(&self) -> impl Future<Output = Result<Totals, Self::Error>> + Send;
+    fn totals(&self) -> impl Future<Output = Result<Totals, Self::Error>>;
 
-    /// Returns at most `limit` words of the vocabulary, in any order unless [`Lookup`] says otherwise.
-    fn terms(&self, lookup: Lookup<'_>, limit: usize) -> impl Future<Output = Result<Vec<String>, Self::Error>> + Send;
+    /// Returns the condition for messages that match a query in whole words or in pieces; `None` if any message may
+    /// match. Stops at `end`; the condition then excludes less.
+    fn of_query(
+        &self,
+        query: &Query,
+        tier: Tier,
+        end: Instant,
+    ) -> impl Future<Output = Result<Option<Self::Wanted>, Self::Error>>;
+
+    /// Returns the condition for messages that have a term in whole words; `None` if any message may have it.
+    fn of_term(&self, term: &Term) -> impl Future<Output = Result<Option<Self::Wanted>, Self::Error>>;
+
+    /// Returns the conditions for messages that have a form of each of these words. Stops at `end`; the conditions then
+    /// miss forms.
+    fn of_words(&self, words: &[Word], end: Instant) -> impl Future<Output = Result<Vec<Self::Wanted>, Self::Error>>;
 
     /// Returns the approximate number of messages that match each of these.
-    fn counts(&self, wanted: &[Wanted]) -> impl Future<Output = Result<Vec<u64>, Self::Error>> + Send;
+    fn counts(&self, wanted: &[Self::Wanted]) -> impl Future<Output = Result<Vec<u64>, Self::Error>>;
+
+    /// Returns the size classes (see [`crate::lexemes::size`]) in which ranked messages are requested, given the average
+    /// length: together all of them. More than one if the store can tell the best of a class without looking at the others.
+    fn parts(&self, average: f64) -> Vec<RangeInclusive<u32>>;
 
     /// Returns the best messages after a place, in order: at most `limit`, and fewer only if there are no more.
     /// Messages that are not listed are left out.
     fn ranked(
         &self,
-        ranking: &Ranking,
+        ranking: &Ranking<Self::Wanted>,
         after: Option<Place>,
         limit: usize,
-    ) -> impl Future<Output = Result<Vec<Candidate>, Self::Error>> + Send;
+    ) -> impl Future<Output = Result<Vec<Candidate>, Self::Error>>;
 
     /// Returns the newest messages before an id that match `wanted` (any if `None`), and those that are not listed;
-    /// with their lengths, newest first. At most `limit`, and fewer only if there are no more.
+    /// with their lengths, newest first. At most `limit`, and fewer only if there are no more or time is over.
     fn latest(
         &self,
-        wanted: Option<&Wanted>,
+        wanted: Option<&Self::Wanted>,
         before: i64,
         limit: usize,
-    ) -> impl Future<Output = Result<Vec<(i64, u32)>, Self::Error>> + Send;
+    ) -> impl Future<Output = Result<Vec<(i64, u32)>, Self::Error>>;
 
     /// Returns the messages up to an id that are not listed, with their lengths.
-    fn unlisted(&self, newest: i64) -> impl Future<Output = Result<Vec<(i64, u32)>, Self::Error>> + Send;
+    fn unlisted(&self, newest: i64) -> impl Future<Output = Result<Vec<(i64, u32)>, Self::Error>>;
+
+    /// Returns whether [`Postings::ranked`] returns a message that matches, given its `whole`. `false` if the index may
+    /// lack it.
+    fn is_ranked(&self, whole: &Self::Wanted, id: i64) -> bool;
 
     /// Returns these messages, in any order, if they are admitted and their session exists.
-    fn said(&self, ids: &[i64]) -> impl Future<Output = Result<Vec<Said>, Self::Error>> + Send;
+    fn said(&self, ids: &[i64]) -> impl Future<Output = Result<Vec<Said>, Self::Error>>;
 
     /// Returns the conversations of messages, by any name that is the same for all messages of a conversation.
-    fn conversations(&self, ids: &[i64]) -> impl Future<Output = Result<Vec<(i64, String)>, Self::Error>> + Send;
+    fn conversations(&self, ids: &[i64]) -> impl Future<Output = Result<Vec<(i64, String)>, Self::Error>>;
 
     /// Recovers from a statement that was given up because it took too long, so that the hits found so far are
     /// returned. Returns any other error.
-    fn forgive(&self, error: Self::Error) -> impl Future<Output = Result<(), Self::Error>> + Send;
+    fn forgive(&self, error: Self::Error) -> impl Future<Output = Result<(), Self::Error>>;
 
     /// Adds to each hit the current session of its conversation, the title of that session, and the neighbouring
     /// messages.
-    fn surround(&self, hits: &mut [Hit]) -> impl Future<Output = Result<(), Self::Error>> + Send;
+    fn surround(&self, hits: &mut [Hit]) -> impl Future<Output = Result<(), Self::Error>>;
 }
 
 /// Totals of a store.
@@ -70,27 +103,16 @@ pub struct Totals {
     pub average: f64,
 }
 
-/// A lookup in the vocabulary: words that contain this text, end with it, or begin with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lookup<'a> {
-    /// Anywhere.
-    Containing(&'a str),
-    /// At the end.
-    Ending(&'a str),
-    /// At the beginning; the words are returned in order.
-    Beginning(&'a str),
-}
-
 /// Which messages are ranked, and how.
 #[derive(Debug, Clone)]
-pub struct Ranking {
+pub struct Ranking<W> {
     /// Condition that all of them meet, as far as an index knows.
-    pub whole: Option<Wanted>,
+    pub whole: Option<W>,
     /// Alternatives by which they differ, with their weights; at most 64. Without any, all weigh the same.
-    pub choices: Vec<(Wanted, f64)>,
+    pub choices: Vec<(W, f64)>,
     /// Whether exactly the messages with one of the alternatives match, regardless of `whole`.
     pub is_covered: bool,
-    /// Their size classes, see [`super::lexemes::size`]; all if `None`.
+    /// Their size classes, see [`crate::lexemes::size`]; all if `None`.
     pub sizes: Option<RangeInclusive<u32>>,
     /// Influence of the length.
     pub brevity: Brevity,
@@ -98,16 +120,7 @@ pub struct Ranking {
     pub newest: i64,
 }
 
-impl Ranking {
-    /// Returns the condition on messages with an alternative (or any, if `None`): the alternative, `whole` and the
-    /// sizes.
-    pub fn wanted(&self, choice: Option<&Wanted>) -> Option<Wanted> {
-        let whole = self.whole.as_ref().filter(|_| !self.is_covered).cloned();
-        let sizes = self.sizes.clone().map(Wanted::sizes);
-        let mut parts: Vec<Wanted> = [choice.cloned(), whole, sizes].into_iter().flatten().collect();
-        if parts.len() > 1 { Some(Wanted::All(parts)) } else { parts.pop() }
-    }
-
+impl<W> Ranking<W> {
     /// Returns the weight of a message that has these alternatives, one bit for each.
     pub fn weight(&self, has: u64) -> f64 {
         if self.choices.is_empty() {
@@ -174,15 +187,7 @@ pub struct Said {
     /// Its id.
     pub id: i64,
     /// Its session.
-    pub session: SessionId,
-    /// Source of the session.
-    pub source: Source,
-    /// Model of the session.
-    pub model: Option<String>,
-    /// Title of the session.
-    pub title: Option<String>,
-    /// Start time of the session.
-    pub started_at: Timestamp,
+    pub session: Arc<Card>,
     /// Role of the speaker.
     pub role: Role,
     /// Time of the message.
@@ -191,6 +196,21 @@ pub struct Said {
     pub tool_name: Option<String>,
     /// Text as a person wrote it.
     pub text: String,
+}
+
+/// The fields of a session that hits have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Card {
+    /// Its id.
+    pub id: SessionId,
+    /// Its source.
+    pub source: Source,
+    /// Its model.
+    pub model: Option<String>,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its start time.
+    pub started_at: Timestamp,
 }
 
 #[cfg(test)]
@@ -211,7 +231,7 @@ mod tests {
 
     #[test]
     fn weights_are_summed_in_order() {
-        let choice = |weight| (Wanted::Any(Vec::new()), weight);
+        let choice = |weight| ((), weight);
         let choices = vec![choice(0.1), choice(0.2), choice(0.3)];
         let mut ranking =
             Ranking { whole: None, choices, is_covered: false, sizes: None, brevity: Brevity::new(1.0), newest: 0 };

@@ -1,26 +1,41 @@
 //! Matches in pieces of words, and requests ordered by time: newest first.
 
 use super::page::Page;
-use super::{MAX_READ, Search, batch};
-use crate::search::postings::Postings;
-use crate::search::wanted::Wanted;
+use super::{Search, batch};
+use crate::postings::Postings;
 use hermes_session::search::matching::{Scratch, Tier};
 
 /// Maximum number of messages that one statement asks for.
 const MAX_CANDIDATES: usize = 20_000;
+/// Maximum number of messages that are asked for at once where any may match.
+const MAX_ANY: usize = 256;
+
+/// The matches that an earlier part of the answer has.
+#[derive(Debug)]
+pub(super) enum Told<'w, W> {
+    /// None.
+    Nothing,
+    /// Those in whole words that are ranked for this condition; all of them if it is `None`.
+    WholeWords(Option<&'w W>),
+}
 
 impl<P: Postings> Search<'_, P> {
-    /// Fills a page with matching messages, newest first. If `are_words_told`, matches in whole words are left out,
-    /// because they were returned before.
+    /// Fills a page with matching messages that were not told, newest first.
     pub(super) async fn newest_first(
         &mut self,
         page: &mut Page<'_>,
-        wanted: Option<&Wanted>,
-        are_words_told: bool,
+        wanted: Option<&P::Wanted>,
+        told: Told<'_, P::Wanted>,
     ) -> Result<(), P::Error> {
         let mut before = match &self.request.after {
             Some(cursor) if cursor.tier == Tier::Pieces => cursor.message.0,
             _ => self.newest.saturating_add(1),
+        };
+        let is_told = |id: i64, tier: Tier| match &told {
+            Told::Nothing => false,
+            Told::WholeWords(words) => {
+                tier == Tier::Words && words.is_none_or(|words| self.postings.is_ranked(words, id))
+            }
         };
         let (mut scratch, mut size) = (Scratch::default(), page.missing().clamp(20, MAX_CANDIDATES));
         loop {
@@ -28,33 +43,32 @@ impl<P: Postings> Search<'_, P> {
                 return Ok(());
             }
             // Without a condition, another statement is cheap. With one, the index lists all candidates each time.
-            let limit = if wanted.is_some() { (size * 16).min(MAX_CANDIDATES) } else { size.min(MAX_READ) };
+            let limit = if wanted.is_some() { (size * 16).min(MAX_CANDIDATES) } else { size.min(MAX_ANY) };
             let found = self.postings.latest(wanted, before, limit).await?;
-            let mut rest = found.as_slice();
+            let is_last = self.is_late_with_candidates() || found.len() < limit;
+            let new: Vec<(i64, u32)> = found.iter().filter(|(id, _)| !self.done.contains(id)).copied().collect();
+            let mut rest = new.as_slice();
             while !rest.is_empty() {
-                let (now, later) = rest.split_at(batch(rest.iter().map(|(_, length)| *length), size));
+                let (now, later) = rest.split_at(batch::<P>(rest.iter().map(|(_, length)| *length), size));
                 rest = later;
                 if self.is_late() {
                     return Ok(());
                 }
-                let mut said = self.read(&now.iter().map(|(id, _)| *id).collect::<Vec<_>>()).await?;
-                for (id, _) in now {
-                    let Some(said) = said.remove(id) else { continue };
+                for said in self.read(&now.iter().map(|(id, _)| *id).collect::<Vec<_>>()).await?.into_iter().flatten() {
                     match self.matcher.tier_with(&said.text, &mut scratch) {
-                        None => {}
-                        Some(Tier::Words) if are_words_told => {}
-                        Some(tier) => {
+                        Some(tier) if !is_told(said.id, tier) => {
                             let marks = |text: &str| self.matcher.marks(text);
                             if page.push(said, Tier::Pieces, tier, 0.0, marks).is_break() {
                                 return Ok(());
                             }
                         }
+                        _ => {}
                     }
                 }
                 size = (size * 2).min(MAX_CANDIDATES);
             }
             match found.last() {
-                Some((last, _)) if found.len() == limit => before = *last,
+                Some((last, _)) if !is_last => before = *last,
                 _ => return Ok(()),
             }
         }

@@ -1,6 +1,7 @@
 //! Conditions on a list of lexemes.
 
-use super::lexemes::{self, BEGINNING};
+use crate::lexemes::{self, BEGINNING};
+use crate::postings::Ranking;
 use std::ops::RangeInclusive;
 
 /// A condition on the lexemes of a message. Whether the message matches is decided by its text.
@@ -76,5 +77,16 @@ impl Wanted {
             Self::Any(parts) => Self::Any(each(parts)),
             Self::All(parts) | Self::Row(parts) => Self::All(each(parts)),
         }
+    }
+}
+
+impl Ranking<Wanted> {
+    /// Returns the condition on messages with an alternative (or any, if `None`): the alternative, `whole` and the
+    /// sizes.
+    pub fn wanted(&self, choice: Option<&Wanted>) -> Option<Wanted> {
+        let whole = self.whole.as_ref().filter(|_| !self.is_covered).cloned();
+        let sizes = self.sizes.clone().map(Wanted::sizes);
+        let mut parts: Vec<Wanted> = [choice.cloned(), whole, sizes].into_iter().flatten().collect();
+        if parts.len() > 1 { Some(Wanted::All(parts)) } else { parts.pop() }
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
-use crate::search::lexemes::tests::{Plain, read};
-use crate::search::lexemes::{Form, Indexed};
+use crate::lexemes::tests::{Plain, read};
+use crate::lexemes::{Form, Indexed};
 use hermes_session::search::matching::Matcher;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -93,15 +93,6 @@ fn long_questions_are_asked_in_part() {
     assert!(any(MAX_CHOICES + 1) == Ask::Unknown && any(MAX_CHOICES) != Ask::Unknown);
     let run: String = ('一'..='鿿').collect();
     assert!(count(&run) <= 80);
-}
-
-#[test]
-fn choices_are_the_terms_of_which_one_is_enough() {
-    let of =
-        |query: &str| -> Vec<String> { choices(&Query::parse(query)).iter().map(|term| term.text.clone()).collect() };
-    assert_eq!(of("a b"), [""; 0]);
-    assert_eq!(of("a OR b c OR a"), ["a", "b", "c"]);
-    assert_eq!(of("a (b OR c) NOT (d OR e)"), ["b", "c"]);
 }
 
 /// A message as it is listed in an index.

@@ -1,15 +1,14 @@
-//! Messages in the order of an answer: merges those ranked by the server with those that are not listed.
+//! Messages in the order of an answer: merges those ranked by the store with those that are not listed.
 //!
 //! Shorter messages come first unless longer ones weigh more. So messages are requested by size class, and for a
-//! frequent word the server visits few of them.
+//! frequent word the store visits few of them.
 
-use crate::search::lexemes;
-use crate::search::postings::{Candidate, Place, Postings, Ranking};
+use crate::postings::{Candidate, Place, Postings, Ranking};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
 
-/// Number of messages first requested from a server to fill a page. More are seldom needed, and they are only numbers.
+/// Number of messages first requested from a store to fill a page. More are seldom needed, and they are only numbers.
 pub(super) const FIRST: usize = 100;
 /// Factor by which the number grows with each request.
 const MORE: usize = 8;
@@ -46,7 +45,7 @@ impl PartialEq for Waiting {
 
 impl Eq for Waiting {}
 
-/// Messages of a range of size classes, which the server returns in order.
+/// Messages of a range of size classes, which the store returns in order.
 struct Part {
     sizes: RangeInclusive<u32>,
     /// No message still to come sorts before this place.
@@ -64,11 +63,13 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Creates a pool that starts after a place and first requests `count` messages of each part. The average length of
-    /// messages determines the size classes of the parts.
-    pub(super) fn new(ranking: &Ranking, after: Option<Place>, average: f64, count: usize) -> Self {
-        let usual = lexemes::size(average as u32).clamp(4, u32::BITS - 4);
-        let parts = [0..=usual - 3, usual - 2..=usual - 1, usual..=usual + 1, usual + 2..=u32::BITS];
+    /// Creates a pool of these parts that starts after a place and first requests `count` messages of each part.
+    pub(super) fn new<W>(
+        ranking: &Ranking<W>,
+        parts: Vec<RangeInclusive<u32>>,
+        after: Option<Place>,
+        count: usize,
+    ) -> Self {
         let part = |sizes: RangeInclusive<u32>| {
             // The shortest message of size `n` has half of 2^n words.
             let shortest = u32::try_from((1_u64 << sizes.start()) / 2).unwrap_or(u32::MAX);
@@ -82,13 +83,17 @@ impl Pool {
         Self { waiting: BinaryHeap::new(), parts: parts.into_iter().map(part).collect() }
     }
 
-    /// Adds a message that is not ranked by the server.
+    /// Adds a message that is not ranked by the store.
     pub(super) fn add(&mut self, waiting: Waiting) {
         self.waiting.push(waiting);
     }
 
-    /// Requests more messages from the server, unless the next message is already determined.
-    pub(super) async fn fill<P: Postings>(&mut self, postings: &P, ranking: &Ranking) -> Result<(), P::Error> {
+    /// Requests more messages from the store, unless the next message is already determined.
+    pub(super) async fn fill<P: Postings>(
+        &mut self,
+        postings: &P,
+        ranking: &Ranking<P::Wanted>,
+    ) -> Result<(), P::Error> {
         while self.next().is_none()
             && let Some(part) = self.parts.iter_mut().filter(|part| !part.is_over).reduce(first)
         {
@@ -102,7 +107,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Returns the next message if it is determined, that is, the server has returned all that sort before it.
+    /// Returns the next message if it is determined, that is, the store has returned all that sort before it.
     fn next(&self) -> Option<&Waiting> {
         let next = self.waiting.peek()?;
         let is_told = |part: &Part| part.is_over || !next.candidate.place.is_after(&part.next);
