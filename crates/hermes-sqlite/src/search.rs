@@ -21,12 +21,13 @@ use crate::write::database::Database;
 use coverage::Coverage;
 use hermes_search::engine;
 use hermes_search::postings::{Candidate, Place, Postings, Ranking, Said, Totals};
+use hermes_session::search::fold::fold;
 use hermes_session::search::matching::Tier;
-use hermes_session::search::query::{Query, Term};
+use hermes_session::search::query::{Node, Query, Term};
 use hermes_session::search::relax::{self, Word};
-use hermes_session::search::{Hit, SearchAnswer, SearchRequest, Way};
+use hermes_session::search::{Hit, SearchAnswer, SearchRequest, Way, tokens};
 use ids::Ids;
-use leaf::Around;
+use leaf::Asked;
 use plan::Plan;
 use rows::Rows;
 use scan::{Scan, Seen, Sought};
@@ -100,7 +101,7 @@ struct File<'d> {
     is_by_time: bool,
     /// The time after which nothing more is scanned.
     end: Instant,
-    around: RefCell<Around>,
+    asked: RefCell<Asked>,
     known: RefCell<HashMap<(Term, Tier), Ids>>,
     /// The messages that no index covers and that match or have words, in order.
     uncovered: OnceCell<Vec<Seen>>,
@@ -108,6 +109,8 @@ struct File<'d> {
     everything: OnceCell<Vec<Seen>>,
     /// Whether no index covers the query, so that all messages were compared.
     is_scanned: Cell<bool>,
+    /// Whether candidates were returned without being compared.
+    is_refined: Cell<bool>,
     /// The scan for a query that is answered newest first.
     scan: RefCell<Option<Scan>>,
     /// All candidates of a ranking with their scores, in order of their ids.
@@ -150,11 +153,12 @@ impl<'d> File<'d> {
             newest,
             is_by_time: engine::is_by_time(request),
             end: start + request.timeout,
-            around: RefCell::default(),
+            asked: RefCell::default(),
             known: RefCell::default(),
             uncovered: OnceCell::new(),
             everything: OnceCell::new(),
             is_scanned: Cell::new(false),
+            is_refined: Cell::new(false),
             scan: RefCell::default(),
             scored: RefCell::default(),
         })
@@ -169,8 +173,8 @@ impl<'d> File<'d> {
 
     /// Runs a lookup in the indexes.
     fn plan<T>(&self, tier: Tier, end: Instant, work: impl FnOnce(&mut Plan<'_>) -> T) -> T {
-        let (mut around, mut known) = (self.around.borrow_mut(), self.known.borrow_mut());
-        work(&mut Plan { database: self.database, tier, end, around: &mut around, known: &mut known })
+        let (mut asked, mut known) = (self.asked.borrow_mut(), self.known.borrow_mut());
+        work(&mut Plan { database: self.database, tier, end, asked: &mut asked, known: &mut known })
     }
 
     /// Replaces the messages of a list that no index covers by those that were compared and pass, and limits the list to
@@ -308,6 +312,18 @@ impl<'d> File<'d> {
     }
 }
 
+/// Returns whether a query is a phrase whose first and last word are long enough to be looked up as pieces for little.
+fn is_phrase(query: &Query) -> bool {
+    const MIN_LENGTH: usize = 4;
+    let Node::Term(term) = query.root() else { return false };
+    let folded = fold(&term.text);
+    let mut words = tokens::words(&folded);
+    match (words.next(), words.last()) {
+        (Some(first), Some(last)) => first.len() >= MIN_LENGTH && last.len() >= MIN_LENGTH,
+        _ => false,
+    }
+}
+
 /// The alternatives that messages have, visited in the order of ids.
 struct Bits<'l> {
     lists: Vec<&'l [i64]>,
@@ -356,9 +372,12 @@ impl Postings for File<'_> {
     }
 
     async fn of_query(&self, query: &Query, tier: Tier, end: Instant) -> Result<Option<Wanted>, Failure> {
+        // For a phrase, one lookup serves both parts: its result for pieces has the whole words too, and scores do not
+        // depend on the number of candidates.
+        let looked_up = if is_phrase(query) { Tier::Pieces } else { tier };
         let ids = match self.coverage {
             Coverage::Nothing => Ids::All,
-            Coverage::But { .. } => self.plan(tier, end, |plan| plan.of_query(query))?,
+            Coverage::But { .. } => self.plan(looked_up, end, |plan| plan.of_query(query))?,
         };
         let passes = |seen: &Seen| seen.tier.is_some_and(|found| tier == Tier::Pieces || found == Tier::Words);
         Ok(match (ids, &self.admitted) {
@@ -391,11 +410,12 @@ impl Postings for File<'_> {
     }
 
     async fn of_words(&self, words: &[Word], end: Instant) -> Result<Vec<Wanted>, Failure> {
+        self.is_scanned.set(self.coverage.unknown().is_none());
         let mut wanted = Vec::with_capacity(words.len());
         for (place, word) in words.iter().enumerate() {
             let listed = match self.coverage {
                 Coverage::But { .. } if Instant::now() <= end => {
-                    words::having(self.database, word, &mut self.around.borrow_mut())?
+                    words::having(self.database, word, &mut self.asked.borrow_mut())?
                 }
                 _ => Vec::new(),
             };
@@ -435,8 +455,12 @@ impl Postings for File<'_> {
     async fn latest(&self, wanted: Option<&Wanted>, before: i64, limit: usize) -> Result<Vec<(i64, u32)>, Failure> {
         // Messages are read one by one, so their lengths do not matter.
         if let Some(ids) = wanted {
-            let older = &ids[..ids.partition_point(|id| *id < before)];
-            return Ok(older.iter().rev().take(limit).map(|id| (*id, 0)).collect());
+            let older = ids[..ids.partition_point(|id| *id < before)].iter().rev().copied();
+            if !self.is_refined.replace(true) {
+                return Ok(older.take(limit).map(|id| (id, 0)).collect());
+            }
+            // The first candidates did not fill the page. Comparing many costs less than reading them as hits.
+            return Ok(scan::matching(self.database, &self.sought, older, limit, self.end)?);
         }
         let mut scan = self.scan.borrow_mut();
         let scan = match &mut *scan {

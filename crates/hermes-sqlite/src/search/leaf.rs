@@ -33,6 +33,13 @@ const MAX_PHRASE: usize = 12;
 /// Of a term with more stretches, this many at its beginning and at its end are looked up.
 const MAX_STRETCHES: usize = 8;
 
+/// Maximum number of messages with one word of a phrase for which the others are not looked up: reading them costs less.
+const RARE: usize = 30;
+/// Minimum number of words between the first and the last word of a phrase that name candidates without these two.
+const MIN_INNER: usize = 3;
+/// Minimum length of a word that may be rare.
+const MIN_RARE: usize = 4;
+
 /// How to find the candidates for a term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Leaf {
@@ -46,17 +53,17 @@ pub(super) enum Leaf {
 
 impl Leaf {
     /// Returns the candidates.
-    pub(super) fn ids(&self, database: &Database) -> Result<Ids, Failure> {
+    pub(super) fn ids(&self, database: &Database, asked: &mut Asked) -> Result<Ids, Failure> {
         Ok(match self {
             Self::Unknown => Ids::All,
-            Self::Words { fts, more } => Ids::of(matching(database, fts)?).or(Ids::Some(more.clone())),
+            Self::Words { fts, more } => Ids::of(asked.matching(database, fts)?).or(Ids::Some(more.clone())),
             Self::Messages(ids) => Ids::Some(ids.clone()),
         })
     }
 }
 
 /// Determines how to find the candidates for a term, in whole words or in pieces.
-pub(super) fn leaf(database: &Database, term: &Term, tier: Tier, around: &mut Around) -> Result<Leaf, Failure> {
+pub(super) fn leaf(database: &Database, term: &Term, tier: Tier, asked: &mut Asked) -> Result<Leaf, Failure> {
     let folded = fold(&term.text);
     if folded.chars().any(is_paired) {
         let Some(pairs) = Pairs::of(&term.text) else { return Ok(Leaf::Unknown) };
@@ -69,12 +76,15 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier, around: &mut Ar
     let ends_inside = (tier == Tier::Pieces || term.is_prefix) && is_open(folded.chars().next_back());
     match words[..] {
         [] => Ok(Leaf::Unknown),
-        [word] if begins_inside => piece(database, word, ends_inside, around),
+        [word] if begins_inside => piece(database, word, ends_inside, asked),
         [word] => {
-            let mut more = around.of(database, word)?;
+            let mut more = asked.around(database, word)?;
             if !ends_inside {
-                let fts = alternatives(vocabulary::terms_of(database, word)?.iter().map(|term| quoted(term)));
-                return Ok(Leaf::Words { fts, more });
+                let terms = vocabulary::terms_of(database, word)?;
+                if terms.is_empty() {
+                    return Ok(Leaf::Messages(more));
+                }
+                return Ok(Leaf::Words { fts: alternatives(terms.iter().map(|term| quoted(term))), more });
             }
             let aside = vocabulary::terms_aside(database, word, MAX_ASIDE)?;
             if aside.is_cut {
@@ -86,8 +96,21 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier, around: &mut Ar
             Ok(Leaf::Words { fts: format!("{} *", quoted(word)), more })
         }
         [first, .., last] => {
+            let mut more = asked.around(database, first)?;
+            more.extend(asked.around(database, last)?);
+            if let Some(ids) = rare(database, &words, begins_inside, ends_inside)? {
+                more.extend(ids);
+                more.sort_unstable();
+                more.dedup();
+                return Ok(Leaf::Messages(more));
+            }
+            // The ends of a long row need lookups in the vocabulary, and the words between them suffice.
+            let is_long = words.len() >= MIN_INNER + 2;
+            let inner = usize::from(is_long && begins_inside)..words.len() - usize::from(is_long && ends_inside);
+            let (begins_inside, ends_inside) = (begins_inside && !is_long, ends_inside && !is_long);
             let mut phrases = Vec::new();
-            for stretch in unbroken(&folded, &ranges) {
+            for stretch in unbroken(&folded, &ranges[inner.clone()]) {
+                let stretch = inner.start + stretch.start..inner.start + stretch.end;
                 let (is_first, is_last) = (stretch.start == 0, stretch.end == words.len());
                 let (begins_inside, ends_inside) = (begins_inside && is_first, ends_inside && is_last);
                 phrases.extend(phrase(database, &words[stretch], begins_inside, ends_inside)?);
@@ -96,8 +119,6 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier, around: &mut Ar
                 return Ok(Leaf::Unknown);
             }
             let fts = phrases.iter().map(|phrase| format!("({phrase})")).collect::<Vec<_>>().join(" AND ");
-            let mut more = around.of(database, first)?;
-            more.extend(around.of(database, last)?);
             more.sort_unstable();
             more.dedup();
             Ok(Leaf::Words { fts, more })
@@ -150,36 +171,78 @@ pub(super) fn candidates(database: &Database, pairs: &Pairs) -> Result<Vec<i64>,
     Ok(ids)
 }
 
-/// Cache of the messages that have a word within a run of paired characters, where it is not a token of its own. A
-/// search needs the same word more than once, for whole words and for pieces.
+/// Results of index queries that a search needs more than once, for whole words and for pieces.
 #[derive(Debug, Default)]
-pub(super) struct Around(HashMap<String, Vec<i64>>);
+pub(super) struct Asked {
+    around: HashMap<String, Vec<i64>>,
+    matching: HashMap<String, Vec<i64>>,
+}
 
-impl Around {
-    /// Returns the messages for a word, sorted.
-    pub(super) fn of(&mut self, database: &Database, word: &str) -> Result<Vec<i64>, Failure> {
-        if let Some(known) = self.0.get(word) {
+impl Asked {
+    /// Returns the messages that have a word within a run of paired characters, where it is not a token of its own,
+    /// sorted.
+    pub(super) fn around(&mut self, database: &Database, word: &str) -> Result<Vec<i64>, Failure> {
+        if let Some(known) = self.around.get(word) {
             return Ok(known.clone());
         }
         let found = Pairs::around(word).map_or_else(|| Ok(Vec::new()), |pairs| candidates(database, &pairs))?;
-        self.0.insert(word.to_owned(), found.clone());
+        self.around.insert(word.to_owned(), found.clone());
+        Ok(found)
+    }
+
+    /// Returns the messages that `messages_fts` finds, in order.
+    pub(super) fn matching(&mut self, database: &Database, fts: &str) -> Result<Vec<i64>, Failure> {
+        if let Some(known) = self.matching.get(fts) {
+            return Ok(known.clone());
+        }
+        let found = matching(database, fts)?;
+        self.matching.insert(fts.to_owned(), found.clone());
         Ok(found)
     }
 }
 
+/// Returns the messages that have the longest word of a phrase, if these are few. It is mostly the rarest; looking up a
+/// frequent word beside it would cost more than reading the messages.
+fn rare(
+    database: &Database,
+    words: &[&str],
+    begins_inside: bool,
+    ends_inside: bool,
+) -> Result<Option<Vec<i64>>, Failure> {
+    let skipped = usize::from(begins_inside);
+    let longest = words.iter().enumerate().skip(skipped).max_by_key(|(_, word)| word.len());
+    let Some((place, word)) = longest.filter(|(_, word)| word.len() >= MIN_RARE) else { return Ok(None) };
+    let is_prefix = ends_inside && place + 1 == words.len();
+    let mut tokens = if is_prefix {
+        vocabulary::terms_with_prefix(database, word, AT_ONCE, |_| true)?
+    } else {
+        vocabulary::Terms { terms: vocabulary::terms_of(database, word)?, is_cut: false }
+    };
+    if tokens.is_cut {
+        return Ok(None);
+    }
+    if tokens.terms.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    tokens.terms.dedup();
+    let fts = alternatives(tokens.terms.iter().map(|token| quoted(token)));
+    let ids = first_matching(database, &fts, RARE + 1)?;
+    Ok((ids.len() <= RARE).then_some(ids))
+}
+
 /// Finds the candidates for a piece of one word, or for its end.
-fn piece(database: &Database, piece: &str, ends_inside: bool, around: &mut Around) -> Result<Leaf, Failure> {
+fn piece(database: &Database, piece: &str, ends_inside: bool, asked: &mut Asked) -> Result<Leaf, Failure> {
     let admits = |word: &str| ends_inside || word.ends_with(piece);
     let found = vocabulary::terms_containing(database, piece, MAX_TERMS, admits)?;
     if found.is_cut {
         return Ok(Leaf::Unknown);
     }
-    let more = around.of(database, piece)?;
+    let more = asked.around(database, piece)?;
+    if found.terms.is_empty() {
+        return Ok(Leaf::Messages(more));
+    }
     if found.terms.len() <= AT_ONCE {
-        let own = [quoted(piece)];
-        let fts = alternatives(
-            found.terms.iter().map(|term| quoted(term)).chain(own.into_iter().filter(|_| found.terms.is_empty())),
-        );
+        let fts = alternatives(found.terms.iter().map(|term| quoted(term)));
         return Ok(Leaf::Words { fts, more });
     }
     let mut all = more;
@@ -218,7 +281,9 @@ fn phrase(
             let is_nowhere = found.terms.is_empty();
             spellings.push(if is_nowhere { vec![(*word).to_owned()] } else { found.terms });
         } else {
-            spellings.push(vocabulary::terms_of(database, word)?);
+            let found = vocabulary::terms_of(database, word)?;
+            // The same.
+            spellings.push(if found.is_empty() { vec![(*word).to_owned()] } else { found });
         }
     }
     if ends_inside && let (Some(word), Some(tokens)) = (words.last(), spellings.last_mut()) {
@@ -241,7 +306,9 @@ fn phrase(
         return Ok(None);
     }
     let longest = (first..end).max_by_key(|place| words[*place].len()).unwrap_or(first);
-    let row = first.max(longest.saturating_sub(1))..end.min(longest + 2);
+    // FTS5 skips what the rarest word of a phrase excludes, so more words cost little, unless they have many spellings.
+    let has_one_spelling = spellings[first..end].iter().all(|tokens| tokens.len() == 1);
+    let row = if has_one_spelling { first..end } else { first.max(longest.saturating_sub(1))..end.min(longest + 2) };
     if row.end != words.len() {
         star = "";
     }
@@ -275,10 +342,17 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// Returns the messages that `messages_fts` finds, in order.
 pub(super) fn matching(database: &Database, fts: &str) -> Result<Vec<i64>, Failure> {
+    first_matching(database, fts, usize::MAX)
+}
+
+/// Returns the first messages that `messages_fts` finds, in order.
+fn first_matching(database: &Database, fts: &str, most: usize) -> Result<Vec<i64>, Failure> {
     let mut statement = database.prepare_cached("SELECT rowid FROM messages_fts WHERE messages_fts MATCH ?")?;
     let mut rows = statement.query([fts])?;
     let mut ids = Vec::new();
-    while let Some(row) = rows.next()? {
+    while ids.len() < most
+        && let Some(row) = rows.next()?
+    {
         ids.push(row.get(0)?);
     }
     Ok(ids)

@@ -7,14 +7,26 @@ use hermes_session::search::tokens::is_word;
 ///
 /// This must equal the count in the index, so that a message keeps its rank if it is indexed between two pages.
 pub(super) fn tokens(text: &str) -> u32 {
-    let mut is_inside = false;
-    let starts = text.chars().filter(|character| {
-        let is_word = is_word(*character);
-        let is_start = is_word && !is_inside;
-        is_inside = is_word || (is_inside && is_accent(*character));
-        is_start
-    });
-    u32::try_from(starts.count()).unwrap_or(u32::MAX)
+    let (mut starts, mut is_inside, mut rest) = (0_u32, false, text);
+    loop {
+        // Nearly all text is ASCII, for which there is no table to look at.
+        let ascii = rest.bytes().position(|byte| {
+            let is_word = byte.is_ascii_alphanumeric();
+            starts += u32::from(is_word && !is_inside);
+            if byte.is_ascii() {
+                is_inside = is_word;
+            }
+            !byte.is_ascii()
+        });
+        let Some(at) = ascii else { return starts };
+        let mut characters = rest[at..].chars();
+        if let Some(character) = characters.next() {
+            let is_word = is_word(character);
+            starts += u32::from(is_word && !is_inside);
+            is_inside = is_word || (is_inside && is_accent(character));
+        }
+        rest = characters.as_str();
+    }
 }
 
 #[cfg(test)]

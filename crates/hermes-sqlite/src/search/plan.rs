@@ -1,7 +1,7 @@
 //! Finds the candidate messages for a query.
 
 use super::ids::Ids;
-use super::leaf::{self, Around, Leaf};
+use super::leaf::{self, Asked, Leaf};
 use crate::error::Failure;
 use crate::write::database::Database;
 use hermes_session::search::matching::Tier;
@@ -19,7 +19,7 @@ pub(super) struct Plan<'a> {
     pub(super) tier: Tier,
     /// After this time, parts are left out: more messages are candidates then.
     pub(super) end: Instant,
-    pub(super) around: &'a mut Around,
+    pub(super) asked: &'a mut Asked,
     /// The candidates for terms that are optional alternatives, which are needed again to weigh them.
     pub(super) known: &'a mut HashMap<(Term, Tier), Ids>,
 }
@@ -36,7 +36,7 @@ impl Plan<'_> {
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
         }
-        let ids = leaf::leaf(self.database, term, self.tier, self.around)?.ids(self.database)?;
+        let ids = leaf::leaf(self.database, term, self.tier, self.asked)?.ids(self.database, self.asked)?;
         self.known.insert(key, ids.clone());
         Ok(ids)
     }
@@ -46,7 +46,7 @@ impl Plan<'_> {
             Node::Not(_) => Ok(Ids::All),
             Node::Term(_) if self.is_over() => Ok(Ids::All),
             Node::Term(term) if is_choice => self.of_term(term),
-            Node::Term(term) => leaf::leaf(self.database, term, self.tier, self.around)?.ids(self.database),
+            Node::Term(term) => leaf::leaf(self.database, term, self.tier, self.asked)?.ids(self.database, self.asked),
             Node::Any(nodes) => {
                 let mut any = Ids::Some(Vec::new());
                 for node in nodes {
@@ -82,17 +82,17 @@ impl Plan<'_> {
                 break;
             }
             match node {
-                Node::Term(term) => match leaf::leaf(database, term, tier, self.around)? {
+                Node::Term(term) => match leaf::leaf(database, term, tier, self.asked)? {
                     Leaf::Words { fts, more } if more.is_empty() && tier == Tier::Words => {
                         words.push(format!("({fts})"))
                     }
-                    other => all = all.and(other.ids(database)?),
+                    other => all = all.and(other.ids(database, self.asked)?),
                 },
                 other => all = all.and(self.of_node(other, false)?),
             }
         }
         if !words.is_empty() && all != Ids::Some(Vec::new()) {
-            all = all.and(Ids::Some(leaf::matching(database, &words.join(" AND "))?));
+            all = all.and(Ids::Some(self.asked.matching(database, &words.join(" AND "))?));
         }
         Ok(all)
     }

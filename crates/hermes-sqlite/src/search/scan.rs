@@ -76,7 +76,7 @@ impl Sought {
     /// Compares a message, given as its content, tool name and tool calls. Returns `None` if it neither matches nor has
     /// words.
     fn look(&self, id: i64, columns: &[Option<Cow<'_, str>>; 3], buffers: &mut Buffers) -> Option<Seen> {
-        let (tier, bits) = self.compare(columns, buffers);
+        let (tier, bits) = self.compare(columns, self.words.as_ref(), buffers);
         if tier.is_none() && bits == 0 {
             return None;
         }
@@ -87,6 +87,7 @@ impl Sought {
     fn compare(
         &self,
         [content, tool, calls]: &[Option<Cow<'_, str>>; 3],
+        words: Option<&(Prepared, Sieve)>,
         buffers: &mut Buffers,
     ) -> (Option<Tier>, u64) {
         let (content, tool, calls) = (content.as_deref(), tool.as_deref(), calls.as_deref());
@@ -104,21 +105,22 @@ impl Sought {
         let folded = fold_with(rough, &mut buffers.folded);
         if !has_json {
             let tier = self.matcher.tier_of_folded(rough, folded, &mut buffers.scratch);
-            return (tier, self.bits(tier, rough, folded));
+            return (tier, self.bits(tier, words, rough, folded));
         }
         let may_match = !is_sure || self.sieve.admits(folded);
-        let may_have_words = self.words.as_ref().is_some_and(|(_, sieve)| !is_sure || sieve.admits(folded));
+        let may_have_words = words.is_some_and(|(_, sieve)| !is_sure || sieve.admits(folded));
         if !may_match && !may_have_words {
             return (None, 0);
         }
         let text = vocabulary::decoded(content, tool, calls);
         let tier = may_match.then(|| self.matcher.tier_with(&text, &mut buffers.scratch)).flatten();
-        (tier, if tier.is_some() || may_have_words { self.bits(tier, &text, &fold(&text)) } else { 0 })
+        let words = words.filter(|_| may_have_words);
+        (tier, if tier.is_some() || words.is_some() { self.bits(tier, words, &text, &fold(&text)) } else { 0 })
     }
 
-    fn bits(&self, tier: Option<Tier>, text: &str, folded: &str) -> u64 {
+    fn bits(&self, tier: Option<Tier>, words: Option<&(Prepared, Sieve)>, text: &str, folded: &str) -> u64 {
         match tier {
-            None => self.words.as_ref().map_or(0, |(words, _)| words.bits(folded)),
+            None => words.map_or(0, |(words, _)| words.bits(folded)),
             Some(Tier::Pieces) => 0,
             Some(Tier::Words) => {
                 let has = |matcher: &Matcher| u64::from(matcher.tier(text) == Some(Tier::Words));
@@ -136,6 +138,23 @@ struct Buffers {
     scratch: Scratch,
 }
 
+/// Returns the messages that match, at most `limit`, compared one by one until `end`.
+pub(super) fn matching(
+    database: &Database,
+    sought: &Sought,
+    ids: impl Iterator<Item = i64>,
+    limit: usize,
+    end: Instant,
+) -> Result<Vec<(i64, u32)>, Failure> {
+    let (mut found, mut buffers) = (Vec::new(), Buffers::default());
+    each(database, ids, end, |id, columns| {
+        // Their lengths do not matter: they are read one by one.
+        found.extend(sought.compare(columns, None, &mut buffers).0.map(|_| (id, 0)));
+        found.len() < limit
+    })?;
+    Ok(found)
+}
+
 /// Compares messages one by one, in the order of `ids`, until `end`.
 pub(super) fn some(
     database: &Database,
@@ -143,18 +162,35 @@ pub(super) fn some(
     ids: impl Iterator<Item = i64>,
     end: Instant,
 ) -> Result<Vec<Seen>, Failure> {
+    let (mut all, mut buffers) = (Vec::new(), Buffers::default());
+    each(database, ids, end, |id, columns| {
+        all.extend(sought.look(id, columns, &mut buffers));
+        true
+    })?;
+    Ok(all)
+}
+
+/// Passes the columns of messages to `visit`, until it returns `false` or time runs out.
+fn each(
+    database: &Database,
+    ids: impl Iterator<Item = i64>,
+    end: Instant,
+    mut visit: impl FnMut(i64, &[Option<Cow<'_, str>>; 3]) -> bool,
+) -> Result<(), Failure> {
     let said = database.shape().was_said();
     let sql = format!("SELECT content, tool_name, tool_calls FROM messages WHERE id = ? AND {said}");
-    let (mut statement, mut buffers, mut seen) = (database.prepare_cached(&sql)?, Buffers::default(), Vec::new());
+    let mut statement = database.prepare_cached(&sql)?;
     for id in ids {
         if Instant::now() > end {
             break;
         }
         let mut rows = statement.query([id])?;
         let Some(row) = rows.next()? else { continue };
-        seen.extend(sought.look(id, &columns(row, 0)?, &mut buffers));
+        if !visit(id, &columns(row, 0)?) {
+            break;
+        }
     }
-    Ok(seen)
+    Ok(())
 }
 
 /// A scan of a whole file, from the newest message to the oldest.

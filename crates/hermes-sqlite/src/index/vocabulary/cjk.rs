@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 const MAX_PAIRS: usize = 12;
 /// Maximum number of pairs of a run of Latin letters alone. Such a run rarely occurs among paired characters, and each
 /// lookup costs the same.
-const MAX_LATIN_PAIRS: usize = 4;
+const MAX_LATIN_PAIRS: usize = 2;
 
 /// Maximum number of pairs in a query.
 const MAX_TOKENS: usize = 64;

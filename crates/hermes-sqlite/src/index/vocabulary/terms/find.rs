@@ -5,8 +5,9 @@ use hermes_session::script::is_paired;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
-/// Maximum number of trigrams of a long piece in a query. The rest is left to the comparison with the word.
-const MAX_PIECES: usize = 8;
+/// Number of trigrams of a long piece in a query, besides the last. The rest is left to the comparison with the word:
+/// FTS5 looks up each of them in every segment of the index before it compares anything.
+const MAX_PIECES: usize = 3;
 
 /// Tokens of `messages_fts`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -86,14 +87,14 @@ pub(crate) fn terms_with_prefix(
     Ok(Terms::new(found, limit))
 }
 
-/// Returns the tokens of a word, which is folded. The word itself is always one of them, even if no message has it.
+/// Returns the tokens of a word, which is folded; none if the vocabulary does not have it.
 pub(crate) fn terms_of(connection: &Connection, word: &str) -> Result<Vec<String>, Failure> {
     let mut statement = connection.prepare_cached(
-        "SELECT substr(term, length(?1) + 2) FROM hx_term WHERE term > ?1 || '/' AND term < ?1 || '0'",
+        "SELECT term FROM hx_term WHERE term = ?1 \
+         UNION ALL SELECT substr(term, length(?1) + 2) FROM hx_term WHERE term > ?1 || '/' AND term < ?1 || '0'",
     )?;
-    let mut terms: Vec<String> = statement.query_map([word], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    terms.push(word.to_owned());
-    Ok(terms)
+    let terms = statement.query_map([word], |row| row.get(0))?;
+    Ok(terms.collect::<Result<_, _>>()?)
 }
 
 /// Returns the tokens that do not start with `prefix`, which is folded, but whose word does.
