@@ -1,6 +1,8 @@
 //! Names what a store has where options narrowed a list or a search to nothing: sources, models, tags and roles.
 
+use crate::context::Context;
 use crate::error::{CliError, Kind};
+use crate::program::called;
 use hermes_session::search::fold::contains;
 use hermes_session::search::{Query, SearchFilter, SearchOrder, SearchRequest};
 use hermes_session::{PageRequest, Role, Source, Statistics, Store, StoreError, Tag, quoted};
@@ -100,6 +102,20 @@ fn existing(problem: Option<String>, what: &str, names: &[&str], all: &str) -> S
     };
     let problem = problem.map(|problem| format!("{problem}; ")).unwrap_or_default();
     format!("{problem}{what} in this store: {listed}")
+}
+
+/// Notes a value of `--source` that no session has, with the sources that the store has.
+pub(crate) async fn note_missing_source(
+    context: &Context,
+    store: &dyn Store,
+    sources: &[String],
+) -> Result<(), StoreError> {
+    if !sources.is_empty() {
+        let existing = Asked { sources, tags: &[], model: None, has_roles: false }.existing(store).await?;
+        let hints = existing.hints.iter().filter(|_| existing.is_cause_named);
+        hints.for_each(|hint| context.ui.note(&called(hint)));
+    }
+    Ok(())
 }
 
 /// Refuses a role that no message of the store has. The four roles of every agent are always accepted.

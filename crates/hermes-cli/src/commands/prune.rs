@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::narrowing::note_missing_source;
 use crate::stop::Stop;
 use crate::ui::changes::PruneRow;
 use crate::ui::{changes, json};
@@ -80,6 +81,9 @@ pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliErr
     let opened = if args.dry_run { context.open_for_reading().await? } else { context.open_for_writing().await? };
     let (store, transcripts) = (&opened.store, opened.transcripts());
     let Plan { candidates, pinned, not_ended } = plan_all(&**store, &policy, context.now.at).await?;
+    if candidates.is_empty() && !args.json {
+        note_missing_source(context, &**store, args.source.as_slice()).await?;
+    }
     let rows = rows(&**store, &candidates).await?;
     if args.dry_run {
         return match args.json {
