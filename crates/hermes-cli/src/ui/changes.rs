@@ -100,7 +100,7 @@ pub(crate) fn preview(preview: &DeletePreview, now: &Now) -> Vec<Line> {
         ("sent from", preview.sent_from.as_ref().map(|id| format!("{id}, which stays"))),
         ("branches", (preview.branches > 0).then(|| format!("{}, which stay", number(preview.branches)))),
     ];
-    let title = Line::styled(preview.title.as_deref().unwrap_or(NO_TITLE), Style::new().bold());
+    let title = Line::styled(named(preview.title.as_deref(), &preview.preview), Style::new().bold());
     let known = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
     [title].into_iter().chain(known.map(fact)).collect()
 }
@@ -245,7 +245,12 @@ pub(crate) fn prune_question(rows: &[PruneRow], now: &Now, columns: usize) -> Ve
 
 /// Returns the name of a conversation: its title, or its first words.
 fn name(row: &PruneRow) -> Visible {
-    row.title.as_deref().or(Some(row.preview.as_str()).filter(|text| !text.is_empty())).unwrap_or(NO_TITLE).into()
+    named(row.title.as_deref(), &row.preview).into()
+}
+
+/// Returns a title, else the first words, else `(no title)`.
+fn named<'a>(title: Option<&'a str>, first_words: &'a str) -> &'a str {
+    title.or(Some(first_words).filter(|text| !text.is_empty())).unwrap_or(NO_TITLE)
 }
 
 /// Returns a conversation for the narrow layout.

@@ -217,7 +217,7 @@ fn a_dry_run_shows_what_would_go_and_changes_nothing() {
     settings.add_filter(r"until \d{4}-\d\d-\d\d", "until [DAY]");
     settings.bind(|| {
         assert_snapshot!(home.see(&["sessions", "delete", "helper", "other", "--dry-run"]), @r#"
-        (no title)
+        look there
         id          helper_on
         source      cli
         started     2025-03-05 09:16
@@ -226,7 +226,7 @@ fn a_dry_run_shows_what_would_go_and_changes_nothing() {
         files       2 transcripts
         sent from   second, which stays
 
-        (no title)
+        x
         id          other
         source      cli
         started     2025-03-05 09:15
