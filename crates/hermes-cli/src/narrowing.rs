@@ -2,7 +2,6 @@
 
 use crate::context::Context;
 use crate::error::{CliError, Kind};
-use crate::program::called;
 use hermes_session::search::fold::contains;
 use hermes_session::search::{Query, SearchFilter, SearchOrder, SearchRequest};
 use hermes_session::{PageRequest, Role, Source, Statistics, Store, StoreError, Tag, quoted};
@@ -92,8 +91,8 @@ fn separated(text: &str) -> Option<String> {
     (parts.len() > 1).then(|| format!("repeat the option for several sources: {}", options.join(" ")))
 }
 
-/// Returns a sentence with a problem, if there is one, and the names that the store has. `all` is the command that lists
-/// all of them.
+/// Returns a sentence with a problem, if there is one, and the names that the store has. `all` is the command that
+/// lists all of them.
 fn existing(problem: Option<String>, what: &str, names: &[&str], all: &str) -> String {
     let listed = match names.len().checked_sub(MAX_NAMES) {
         _ if names.is_empty() => "none".to_owned(),
@@ -113,7 +112,7 @@ pub(crate) async fn note_missing_source(
     if !sources.is_empty() {
         let existing = Asked { sources, tags: &[], model: None, has_roles: false }.existing(store).await?;
         let hints = existing.hints.iter().filter(|_| existing.is_cause_named);
-        hints.for_each(|hint| context.ui.note(&called(hint)));
+        hints.for_each(|hint| context.ui.note(hint));
     }
     Ok(())
 }

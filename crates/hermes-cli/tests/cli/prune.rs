@@ -187,8 +187,10 @@ fn a_narrow_terminal_gets_short_lines_without_a_table() {
       2025-03-06 · cli · 1 session
       2 messages
       old_cli
-    Would delete 3 conversations (3 messages) for good. Nothing was changed.
-    2 more conversations are old enough, but have not ended.
+    Would delete 3 conversations (3
+    messages) for good. Nothing was changed.
+    2 more conversations are old enough, but
+    have not ended.
     --- exit 0
     "#);
     for id in ["20250305_081523_a1b2c3", "old_cli"] {
