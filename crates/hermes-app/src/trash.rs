@@ -258,7 +258,8 @@ pub struct RestoreReport {
     pub transcripts: Removed,
 }
 
-/// Restores a conversation from the trash, with its transcripts. `members` are the sessions of the entry, as [`find`] returns them.
+/// Restores a conversation from the trash, with its transcripts. `members` are the sessions of the entry, as [`find`]
+/// returns them.
 ///
 /// # Errors
 /// If the store fails; the transcripts are then where their conversation is.

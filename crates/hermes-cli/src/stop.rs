@@ -1,11 +1,13 @@
-//! Ctrl-C in work done in steps: the work ends between two steps, and the command reports where. A second Ctrl-C ends the process at once.
+//! Ctrl-C in work done in steps: the work ends between two steps, and the command reports where. A second Ctrl-C ends
+//! the process at once.
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
-/// The signal that asked the process to stop; 0 if none did. A signal reaches the whole process, so one value serves every watcher.
+/// The signal that asked the process to stop; 0 if none did. A signal reaches the whole process, so one value serves
+/// every watcher.
 static ASKED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// Returns whether a signal asked the process to stop.
