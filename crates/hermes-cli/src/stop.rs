@@ -46,9 +46,11 @@ impl Stop {
         let stop = Self { signal: Arc::clone(&ASKED) };
         let is_asked = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
-            let registered = flag::register_conditional_default(signal, Arc::clone(&is_asked))
-                .and_then(|_| flag::register(signal, Arc::clone(&is_asked)))
-                .and_then(|_| flag::register_usize(signal, Arc::clone(&stop.signal), signal.unsigned_abs() as usize));
+            // The first registration replaces the default, so it is the one that records the signal: a signal that
+            // arrives before the others must not be lost.
+            let registered = flag::register_usize(signal, Arc::clone(&stop.signal), signal.unsigned_abs() as usize)
+                .and_then(|_| flag::register_conditional_default(signal, Arc::clone(&is_asked)))
+                .and_then(|_| flag::register(signal, Arc::clone(&is_asked)));
             // Without a handler the signal ends the process at once, which is safe: every step is atomic.
             if let Err(error) = registered {
                 tracing::warn!(signal, %error, "signal not handled; it ends the process at once");
