@@ -2,7 +2,8 @@
 //!
 //! Each terminal has a list of each store, in a small file in the state folder of the person
 //! ([`hermes_config::state_folder`]), readable by its owner only. The folder of the store is not written to, so numbers
-//! work for stores that may only be read. Nothing depends on these files: if one can't be written, row numbers don't work.
+//! work for stores that may only be read. Nothing depends on these files: if one can't be written, row numbers don't
+//! work.
 
 use crate::{Terminal, Workspace};
 use hermes_session::{SessionId, Timestamp};
@@ -42,8 +43,8 @@ pub struct LastList {
 /// The terminals whose lists a row number may refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lists {
-    /// Only this terminal, and only a list that was printed on it: for work that a person at a terminal changes something
-    /// with, because another list of the same terminal has not been seen.
+    /// Only this terminal, and only a list that was printed on it: for work that a person at a terminal changes
+    /// something with, because another list of the same terminal has not been seen.
     OnTerminal,
     /// Only this terminal: for work that changes something, because the person has not seen the lists of others.
     Own,
@@ -124,7 +125,8 @@ impl LastList {
     /// it, the newest of another terminal.
     ///
     /// # Errors
-    /// If there is none, it is older than a day, another terminal printed it, or it has to be on the terminal and is not.
+    /// If there is none, it is older than a day, another terminal printed it, or it has to be on the terminal and is
+    /// not.
     pub fn read(workspace: &Workspace, lists: Lists, now: Timestamp) -> Result<FoundList, NoRow> {
         let place = Place::of(workspace).ok_or(NoRow::NoList)?;
         match place.read(workspace.terminal()) {

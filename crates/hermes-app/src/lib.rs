@@ -28,8 +28,8 @@
 //! | [`listing`] | filters and pages of the lists that people see |
 //! | [`migrate`] | copy a store to another one and prove the copy |
 //!
-//! Functions return data, typed errors and progress events. They print nothing, and errors carry no hints: a hint names a
-//! command or a key, which only the surface knows.
+//! Functions return data, typed errors and progress events. They print nothing, and errors carry no hints: a hint names
+//! a command or a key, which only the surface knows.
 
 #![warn(missing_docs)]
 

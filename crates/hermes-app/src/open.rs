@@ -1,4 +1,5 @@
-//! Opens stores. A program says here whether it reads or writes; `clippy.toml` keeps every other crate from opening one.
+//! Opens stores. A program says here whether it reads or writes; `clippy.toml` keeps every other crate from opening
+//! one.
 
 use crate::workspace::must_exist;
 use crate::{AppError, Transcripts, Workspace};
@@ -11,7 +12,8 @@ use std::sync::Arc;
 /// Kind of access that a program needs to a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Reads a store that exists. A file is opened read-only and is not adopted, and the tables of a server are not migrated.
+    /// Reads a store that exists. A file is opened read-only and is not adopted, and the tables of a server are not
+    /// migrated.
     Read,
     /// Writes to a store that exists. A file of an agent is adopted by the first write.
     Write,
@@ -19,7 +21,8 @@ pub enum Access {
     Create,
 }
 
-/// An open store and the notices it has for a person. More notices come later: a file may be adopted by the first write.
+/// An open store and the notices it has for a person. More notices come later: a file may be adopted by the first
+/// write.
 pub struct OpenStore {
     store: Arc<dyn Store>,
     /// How many notices were taken.
@@ -117,7 +120,8 @@ impl Workspace {
         let options = OpenOptions {
             create: access == Access::Create,
             read_only: access == Access::Read,
-            // A process that ends soon may have adopted an old file, or appended: an agent that searches it finds only indexed messages.
+            // A process that ends soon may have adopted an old file, or appended: an agent that searches it finds only
+            // indexed messages.
             index_at_close: self.index_at_close().filter(|_| access != Access::Read),
             ..options
         };
@@ -126,8 +130,8 @@ impl Workspace {
         Ok(OpenStore::new(hermes_store::open(url, &options).await?))
     }
 
-    /// Opens a store to be filled, and creates it. For a rehearsal it is only read, and if the file does not exist, an empty store in a
-    /// temporary folder takes its place.
+    /// Opens a store to be filled, and creates it. For a rehearsal it is only read, and if the file does not exist, an
+    /// empty store in a temporary folder takes its place.
     ///
     /// # Errors
     /// As [`Workspace::open`]; if no temporary folder can be made.

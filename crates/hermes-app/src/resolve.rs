@@ -97,9 +97,9 @@ pub enum ResolveError {
     Store(#[from] StoreError),
 }
 
-/// Finds the session that a text means: its id, its title, the start of its id, `@last`, or `#3` and `@3` for a row of the list that was
-/// printed last. If none of these matches, the only title that differs just in case and accents does. `lists` says whether a list of another
-/// terminal counts.
+/// Finds the session that a text means: its id, its title, the start of its id, `@last`, or `#3` and `@3` for a row of
+/// the list that was printed last. If none of these matches, the only title that differs just in case and accents does.
+/// `lists` says whether a list of another terminal counts.
 ///
 /// # Errors
 /// If there is none, with similar titles; if several ids start with the text or several titles match, with the

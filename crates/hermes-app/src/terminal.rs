@@ -1,7 +1,8 @@
 //! Which terminal a process belongs to.
 
 /// Identifies the terminal of a process by its session: the shell that leads it and all programs started from there,
-/// also in pipes and in the background. A service or a cron job has a session too, so it counts as a terminal of its own.
+/// also in pipes and in the background. A service or a cron job has a session too, so it counts as a terminal of its
+/// own.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Terminal(Option<String>);
 
@@ -30,8 +31,8 @@ impl Terminal {
 
 /// Returns the process id of the leader of this process's session.
 ///
-/// Linux reports 0 for a leader outside the PID namespace of the process. `rustix::process::getsid` takes that for a process
-/// id, which must not be 0, so the number comes from `/proc` there.
+/// Linux reports 0 for a leader outside the PID namespace of the process. `rustix::process::getsid` takes that for a
+/// process id, which must not be 0, so the number comes from `/proc` there.
 #[cfg(target_os = "linux")]
 fn leader() -> Option<i32> {
     stat("self").map(|stat| stat.session).filter(|session| *session > 0)

@@ -35,7 +35,8 @@ pub struct Removed {
     pub left: Vec<(PathBuf, io::Error)>,
 }
 
-/// Returns the folder that the agent's gateway uses beside a store, or `None` if the store is not the one of the home folder.
+/// Returns the folder that the agent's gateway uses beside a store, or `None` if the store is not the one of the home
+/// folder.
 pub fn folder(settings: &Settings, url: &StoreUrl) -> Option<PathBuf> {
     let configured = &settings.sessiondb.sqlite.db_path.value;
     let is_same = |file: &Path| same_place(file) == same_place(configured);
@@ -49,7 +50,8 @@ impl Transcripts {
         Self { folder: folder.into() }
     }
 
-    /// Returns the transcripts of a store, or `None` if it is not the one of the home folder: the transcripts there belong to another.
+    /// Returns the transcripts of a store, or `None` if it is not the one of the home folder: the transcripts there
+    /// belong to another.
     pub fn of(settings: &Settings, url: &StoreUrl) -> Option<Self> {
         folder(settings, url).map(|folder| Self { folder })
     }

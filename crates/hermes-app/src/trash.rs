@@ -4,8 +4,8 @@ use crate::messages;
 use crate::resolve::title_key;
 use crate::transcripts::{Removed, Transcripts};
 use hermes_session::{
-    DeleteExtent, Deleted, Emptying, Maintenance, Relation, Request, Restored, Session, SessionId, StateCounts,
-    StoreError, Timestamp, Title, Trashed, quoted,
+    DeleteExtent, Deleted, Emptying, Maintenance, MessageRequest, Relation, Request, Restored, Session, SessionId,
+    StateCounts, StoreError, Timestamp, Title, Trashed, quoted,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,6 +13,8 @@ use tracing::{debug, info, warn};
 
 /// How many entries of the trash are read at once.
 const PAGE: u32 = 500;
+/// How many messages at the start of a session are searched for a preview.
+const PREVIEWED: u32 = 10;
 /// In seconds.
 const DAY: f64 = 86_400.0;
 
@@ -25,6 +27,8 @@ pub struct DeletePreview {
     pub id: SessionId,
     /// Its title.
     pub title: Option<String>,
+    /// The beginning of its first message; empty if it has none, or can't be read. Read only if there is no title.
+    pub preview: String,
     /// Its source; `None` if its first session can't be read.
     pub source: Option<String>,
     /// All its sessions.
@@ -91,10 +95,12 @@ pub async fn preview(
         }
     }
     let files = transcripts.map_or(0, |transcripts| transcripts.files(&members).len() as u64);
+    let preview = if title.is_none() { first_words(store, &members).await } else { String::new() };
     Ok(DeletePreview {
         asked: id.clone(),
         id: tip,
         title,
+        preview,
         source,
         members,
         states,
@@ -103,6 +109,23 @@ pub async fn preview(
         branches,
         files,
     })
+}
+
+/// Returns the beginning of the first message that has text. Empty if there is none, or it can't be read.
+async fn first_words(store: &dyn Maintenance, members: &[SessionId]) -> String {
+    for member in members {
+        match store.messages(member, &MessageRequest::first(PREVIEWED).as_said()).await {
+            Ok(messages) => {
+                if let Some(text) = messages.iter().find_map(|message| hermes_session::preview(&message.body)) {
+                    return text;
+                }
+            }
+            Err(error) => {
+                debug!(session = ?member.as_str(), error = error.kind(), "messages not read for the preview");
+            }
+        }
+    }
+    String::new()
 }
 
 /// Counts the messages of a session by state. If they can't be read, the count that is kept with the session stands in.
@@ -235,7 +258,8 @@ pub struct RestoreReport {
     pub transcripts: Removed,
 }
 
-/// Restores a conversation from the trash, with its transcripts. `members` are the sessions of the entry, as [`find`] returns them.
+/// Restores a conversation from the trash, with its transcripts. `members` are the sessions of the entry, as [`find`]
+/// returns them.
 ///
 /// # Errors
 /// If the store fails; the transcripts are then where their conversation is.

@@ -199,7 +199,8 @@ impl Workspace {
         StoreUrl::parse(text, self.environment.user_home()).map_err(|invalid| AppError::Url { invalid, origin })
     }
 
-    /// Returns the transcript files of the configured store, or `None` if those of the home folder belong to another one.
+    /// Returns the transcript files of the configured store, or `None` if those of the home folder belong to another
+    /// one.
     ///
     /// # Errors
     /// As [`Workspace::url`].

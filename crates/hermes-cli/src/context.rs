@@ -72,7 +72,8 @@ impl Context {
         (!parsed.holds_password()).then(|| url.reveal().to_owned())
     }
 
-    /// Parses the store that an argument names (`config`, `env:NAME`, a URL or a path) and warns about a password in it.
+    /// Parses the store that an argument names (`config`, `env:NAME`, a URL or a path) and warns about a password in
+    /// it.
     pub(crate) fn named_url(&self, flag: &str, text: &str) -> Result<StoreUrl, CliError> {
         let named = self.workspace.named_url(text).map_err(|error| match error {
             AppError::Unset { name } => CliError::unset_variable(&name, flag),

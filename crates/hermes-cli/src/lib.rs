@@ -82,8 +82,8 @@ fn run(environment: Environment, args: Args, ui: &Ui) -> Result<ExitCode, CliErr
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns whether notes about waits may be printed while a command runs. They would spoil the screen of the picker, and
-/// that of a program that is served and lets its own stderr be used.
+/// Returns whether notes about waits may be printed while a command runs. They would spoil the screen of the picker,
+/// and that of a program that is served and lets its own stderr be used.
 const fn may_show_waits(command: &Command) -> bool {
     !matches!(
         command,

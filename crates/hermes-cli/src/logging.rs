@@ -1,7 +1,8 @@
-//! Diagnostic output: `-v`, `HERMES_LOG`, and the subscriber that writes events of our crates. It also shows a person that
-//! the store waits for a lock.
+//! Diagnostic output: `-v`, `HERMES_LOG`, and the subscriber that writes events of our crates. It also shows a person
+//! that the store waits for a lock.
 //!
-//! Events hold ids, counts, durations and names of objects; never message text, titles, queries or secrets. Stdout belongs to the commands.
+//! Events hold ids, counts, durations and names of objects; never message text, titles, queries or secrets. Stdout
+//! belongs to the commands.
 
 use crate::clock;
 use crate::error::{CliError, Kind};

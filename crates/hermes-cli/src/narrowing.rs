@@ -1,5 +1,6 @@
 //! Names what a store has where options narrowed a list or a search to nothing: sources, models, tags and roles.
 
+use crate::context::Context;
 use crate::error::{CliError, Kind};
 use hermes_session::search::fold::contains;
 use hermes_session::search::{Query, SearchFilter, SearchOrder, SearchRequest};
@@ -90,8 +91,8 @@ fn separated(text: &str) -> Option<String> {
     (parts.len() > 1).then(|| format!("repeat the option for several sources: {}", options.join(" ")))
 }
 
-/// Returns a sentence with a problem, if there is one, and the names that the store has. `all` is the command that lists
-/// all of them.
+/// Returns a sentence with a problem, if there is one, and the names that the store has. `all` is the command that
+/// lists all of them.
 fn existing(problem: Option<String>, what: &str, names: &[&str], all: &str) -> String {
     let listed = match names.len().checked_sub(MAX_NAMES) {
         _ if names.is_empty() => "none".to_owned(),
@@ -100,6 +101,20 @@ fn existing(problem: Option<String>, what: &str, names: &[&str], all: &str) -> S
     };
     let problem = problem.map(|problem| format!("{problem}; ")).unwrap_or_default();
     format!("{problem}{what} in this store: {listed}")
+}
+
+/// Notes a value of `--source` that no session has, with the sources that the store has.
+pub(crate) async fn note_missing_source(
+    context: &Context,
+    store: &dyn Store,
+    sources: &[String],
+) -> Result<(), StoreError> {
+    if !sources.is_empty() {
+        let existing = Asked { sources, tags: &[], model: None, has_roles: false }.existing(store).await?;
+        let hints = existing.hints.iter().filter(|_| existing.is_cause_named);
+        hints.for_each(|hint| context.ui.note(hint));
+    }
+    Ok(())
 }
 
 /// Refuses a role that no message of the store has. The four roles of every agent are always accepted.

@@ -51,7 +51,7 @@ pub(crate) async fn print_hits(
     context.ui.print(hits::list(&page, &delimiters, look, rest, &context.now))?;
     if !answer.hits.is_empty() {
         let totals = Line::styled(page.totals(&request, &answer), Style::new().dimmed());
-        context.ui.print([Line::default(), totals])?;
+        context.ui.print([Line::default()].into_iter().chain(context.ui.sentences([totals])))?;
         notes(&answer.served, request.timeout).iter().for_each(|note| context.ui.note(note));
     }
     let has_more = page.covered < answer.hits.len() || answer.next.is_some();
@@ -72,7 +72,8 @@ async fn read_page(store: &dyn Store, request: &SearchRequest, cap: usize) -> Re
         if timeout.is_zero() {
             break;
         }
-        // The page after a cursor can only start where an answer of the store ended, so none of its hits may be left over.
+        // The page after a cursor can only start where an answer of the store ended, so none of its hits may be left
+        // over.
         let count = if request.after.is_some() { limit - shown } else { limit };
         let page = PageRequest::new(count as i64, 0).map_err(CliError::usage)?;
         let more = store.search(&SearchRequest { page, after: Some(after), timeout, ..request.clone() }).await?;

@@ -90,7 +90,8 @@ impl ServerStop {
         note_asked();
     }
 
-    /// Returns also on Ctrl-C and on hangup: for a server whose stdin is a terminal. Ctrl-C is noted as an interruption.
+    /// Returns also on Ctrl-C and on hangup: for a server whose stdin is a terminal. Ctrl-C is noted as an
+    /// interruption.
     pub(crate) async fn asked_at_terminal(mut self) {
         let [interrupt, hangup] = &mut self.others;
         tokio::select! {

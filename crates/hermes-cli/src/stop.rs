@@ -1,11 +1,13 @@
-//! Ctrl-C in work done in steps: the work ends between two steps, and the command reports where. A second Ctrl-C ends the process at once.
+//! Ctrl-C in work done in steps: the work ends between two steps, and the command reports where. A second Ctrl-C ends
+//! the process at once.
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
-/// The signal that asked the process to stop; 0 if none did. A signal reaches the whole process, so one value serves every watcher.
+/// The signal that asked the process to stop; 0 if none did. A signal reaches the whole process, so one value serves
+/// every watcher.
 static ASKED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// Returns whether a signal asked the process to stop.
@@ -44,9 +46,11 @@ impl Stop {
         let stop = Self { signal: Arc::clone(&ASKED) };
         let is_asked = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
-            let registered = flag::register_conditional_default(signal, Arc::clone(&is_asked))
-                .and_then(|_| flag::register(signal, Arc::clone(&is_asked)))
-                .and_then(|_| flag::register_usize(signal, Arc::clone(&stop.signal), signal.unsigned_abs() as usize));
+            // The first registration replaces the default, so it is the one that records the signal: a signal that
+            // arrives before the others must not be lost.
+            let registered = flag::register_usize(signal, Arc::clone(&stop.signal), signal.unsigned_abs() as usize)
+                .and_then(|_| flag::register_conditional_default(signal, Arc::clone(&is_asked)))
+                .and_then(|_| flag::register(signal, Arc::clone(&is_asked)));
             // Without a handler the signal ends the process at once, which is safe: every step is atomic.
             if let Err(error) = registered {
                 tracing::warn!(signal, %error, "signal not handled; it ends the process at once");

@@ -67,13 +67,19 @@ impl Ui {
         if self.is_quiet() { Ok(()) } else { self.print(lines).map_err(CliError::after_change) }
     }
 
+    /// Breaks sentences for stdout between words, so that they fit the terminal.
+    pub(crate) fn sentences(&self, lines: impl IntoIterator<Item = Line>) -> Vec<Line> {
+        let columns = self.0.table_width();
+        lines.into_iter().flat_map(|line| line.broken(columns)).collect()
+    }
+
     /// Prints lines on stdout.
     pub(crate) fn print(&self, lines: impl IntoIterator<Item = Line>) -> Result<(), CliError> {
         Ok(self.0.print(lines)?)
     }
 
-    /// Returns the outcome of a check. Its findings set the exit code even if the report could not be printed; a failure
-    /// other than a closed pipe is a warning then.
+    /// Returns the outcome of a check. Its findings set the exit code even if the report could not be printed; a
+    /// failure other than a closed pipe is a warning then.
     pub(crate) fn found(&self, printed: Result<(), CliError>, outcome: Result<(), CliError>) -> Result<(), CliError> {
         if let (Err(error), Err(_)) = (&printed, &outcome) {
             if error.kind() != Kind::Closed {

@@ -36,8 +36,8 @@ impl Arguments {
         }
     }
 
-    /// Returns a whole number, or the default if none is given. One above the bounds is clamped to them, as is 0; a negative
-    /// one is refused. Models sometimes send numbers as strings.
+    /// Returns a whole number, or the default if none is given. One above the bounds is clamped to them, as is 0; a
+    /// negative one is refused. Models sometimes send numbers as strings.
     pub(crate) fn number(&self, name: &'static str, default: u64, least: u64, most: u64) -> Result<u64, Invalid> {
         let odd = || Invalid::new(name, "is not a whole number", format!("give a number from {least} to {most}"));
         let number = match self.value(name) {

@@ -101,7 +101,8 @@ async fn work(
     }
 }
 
-/// Returns a hint about a source that no session has. `None` if all have some, or if the scope does not tell its sources.
+/// Returns a hint about a source that no session has. `None` if all have some, or if the scope does not tell its
+/// sources.
 fn missing_source(asked: &[Source], sources: Option<BTreeMap<Source, SourceStatistics>>) -> Option<String> {
     let sources = sources?;
     let missing = asked.iter().find(|source| !sources.contains_key(*source))?;

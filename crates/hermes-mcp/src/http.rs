@@ -68,8 +68,8 @@ pub async fn serve_http(
     Ok(())
 }
 
-/// Serves one connection until it ends. The future is boxed so that `rmcp` and `hyper` are compiled into this crate, not
-/// into each crate that serves.
+/// Serves one connection until it ends. The future is boxed so that `rmcp` and `hyper` are compiled into this crate,
+/// not into each crate that serves.
 fn connection(service: Service, token: Arc<str>, stream: TcpStream) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     let answer = service_fn(move |request: Request<Incoming>| {
         let (service, token) = (service.clone(), Arc::clone(&token));

@@ -36,8 +36,8 @@ pub async fn serve_stdio(
     }
 }
 
-/// Serves one client until its input ends. The future is boxed so that `rmcp` is compiled into this crate, not into each
-/// crate that serves.
+/// Serves one client until its input ends. The future is boxed so that `rmcp` is compiled into this crate, not into
+/// each crate that serves.
 fn serve(
     server: Server,
     input: Box<dyn AsyncRead + Send + Unpin>,

@@ -1,7 +1,8 @@
-//! Times as a person or a model writes them: `2026-01-31`, `2026-01-31T10:00`, `today`, `yesterday`, `3d`. The clock and
-//! the zone are arguments.
+//! Times as a person or a model writes them: `2026-01-31`, `2026-01-31T10:00`, `today`, `yesterday`, `3d`. The clock
+//! and the zone are arguments.
 //!
-//! A text names a span: a day, a minute or a moment. [`Reference::since`] returns its start, [`Reference::until`] its end.
+//! A text names a span: a day, a minute or a moment. [`Reference::since`] returns its start, [`Reference::until`] its
+//! end.
 
 use hermes_session::{Invalid, Timestamp, quoted};
 use jiff::civil::{Date, DateTime};

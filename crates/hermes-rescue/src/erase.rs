@@ -1,8 +1,8 @@
 //! Erases a conversation and proves that nothing of it is left in the file.
 //!
-//! Deleting removes rows; their bytes stay in free pages, in the WAL and in words of the full-text indexes. So deleted bytes are overwritten, the
-//! indexes are rebuilt from the remaining rows, and the file is rewritten without its free pages. Then its bytes are scanned for signs of the
-//! erased text, which were taken beforehand ([`Needles`]).
+//! Deleting removes rows; their bytes stay in free pages, in the WAL and in words of the full-text indexes. So deleted
+//! bytes are overwritten, the indexes are rebuilt from the remaining rows, and the file is rewritten without its free
+//! pages. Then its bytes are scanned for signs of the erased text, which were taken beforehand ([`Needles`]).
 
 mod note;
 mod scan;
@@ -75,7 +75,8 @@ pub struct Erased {
     pub left: Vec<Left>,
     /// How many erased words are still in the indexes.
     pub words_left: u64,
-    /// Tables of the agent that contain some of the erased text in rows that belong to no session. They were left alone.
+    /// Tables of the agent that contain some of the erased text in rows that belong to no session. They were left
+    /// alone.
     pub tables_left: Vec<String>,
     /// Other files beside the store that contain a sign, such as backups. They are not touched.
     pub beside: Vec<Left>,
@@ -90,12 +91,13 @@ impl Erased {
     }
 }
 
-/// Erases every version of a conversation, in the store and in the trash, and rows of the agent's other tables that belong to it. Calls `report` at the
-/// start of each phase; at [`ErasePhase::Indexing`] all rows are gone, and the caller should remove what it keeps outside of the file.
+/// Erases every version of a conversation, in the store and in the trash, and rows of the agent's other tables that
+/// belong to it. Calls `report` at the start of each phase; at [`ErasePhase::Indexing`] all rows are gone, and the
+/// caller should remove what it keeps outside of the file.
 ///
-/// This process must not have the file open: the file is read past SQLite at the end, and closing it drops the locks of the process. If another
-/// process has it open, everything but the rewriting is done ([`Rewritten::InUse`]). An interrupted call leaves a note that [`erasing`] reads;
-/// [`finish_erasing`] completes it.
+/// This process must not have the file open: the file is read past SQLite at the end, and closing it drops the locks of
+/// the process. If another process has it open, everything but the rewriting is done ([`Rewritten::InUse`]). An
+/// interrupted call leaves a note that [`erasing`] reads; [`finish_erasing`] completes it.
 ///
 /// # Errors
 /// Errors of the store.
@@ -118,8 +120,8 @@ pub async fn erase(
     complete(path, store, signs, deleted, report).await
 }
 
-/// Returns the sessions that an interrupted call was erasing: rows or transcripts of them may be left. The list is empty if only the file has to be
-/// rewritten. Returns `None` if nothing is left to be done.
+/// Returns the sessions that an interrupted call was erasing: rows or transcripts of them may be left. The list is
+/// empty if only the file has to be rewritten. Returns `None` if nothing is left to be done.
 ///
 /// # Errors
 /// If the file can't be opened or read.
@@ -129,8 +131,8 @@ pub fn erasing(path: &Path) -> Result<Option<Vec<SessionId>>, StoreError> {
     file::run(path, "look for an unfinished erase", WAIT, || note::read(&file::open_read_only(path)?))
 }
 
-/// Completes an erasure that was interrupted, or during which another program had the file open. Scans for the ids at most: the erased text is no
-/// longer known.
+/// Completes an erasure that was interrupted, or during which another program had the file open. Scans for the ids at
+/// most: the erased text is no longer known.
 ///
 /// # Errors
 /// If the file can't be opened or read, and errors of the store.

@@ -1,5 +1,6 @@
-//! Tools for a SQLite store that work on its file and are no part of the store contract: salvage the rows of a damaged file into a new store
-//! ([`repair`]), erase a conversation and prove that its bytes are gone ([`erase`]), and put a backup in a store's place ([`restore_backup`]).
+//! Tools for a SQLite store that work on its file and are no part of the store contract: salvage the rows of a damaged
+//! file into a new store ([`repair`]), erase a conversation and prove that its bytes are gone ([`erase`]), and put a
+//! backup in a store's place ([`restore_backup`]).
 //!
 //! | module | holds |
 //! |---|---|

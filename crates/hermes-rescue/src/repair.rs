@@ -46,8 +46,8 @@ pub struct Repaired {
 
 /// Salvages a damaged file into a new store at `target`, which must not exist.
 ///
-/// The damaged file, its WAL and its folder are only read. The new store is complete, proven and indexed when it appears under its
-/// name; until then it is in a folder beside it, which is always removed.
+/// The damaged file, its WAL and its folder are only read. The new store is complete, proven and indexed when it
+/// appears under its name; until then it is in a folder beside it, which is always removed.
 ///
 /// # Errors
 /// If the file holds nothing of a store, or the new one can't be written. Damage is no error.
@@ -136,8 +136,8 @@ fn check_free(path: &Path, target: &Path) -> Result<(), StoreError> {
     refused(TargetProblem::BesideOther { suffix, moves })
 }
 
-/// Checkpoints the WAL of a file that is open nowhere. Closing does that too, but does not report a failure, which would leave the newest rows in
-/// the WAL alone.
+/// Checkpoints the WAL of a file that is open nowhere. Closing does that too, but does not report a failure, which
+/// would leave the newest rows in the WAL alone.
 fn stand_alone(made: &Path) -> Result<(), Failure> {
     let connection = file::open_beside(made)?;
     let mode = |mode: &str| -> Result<String, rusqlite::Error> {

@@ -1,5 +1,5 @@
-//! Replaces a store's content by that of a backup: the backup is copied beside the store and verified, then written into the store's file in one
-//! transaction. A copy of the old content is kept.
+//! Replaces a store's content by that of a backup: the backup is copied beside the store and verified, then written
+//! into the store's file in one transaction. A copy of the old content is kept.
 //!
 //! The file keeps its inode: a program that opens it meanwhile waits and then sees the new content.
 
@@ -30,14 +30,14 @@ pub struct BackupRestored {
     pub bytes: u64,
 }
 
-/// Replaces the content of the store at `path` by that of `backup`, which has to be a sound store. Keeps a copy of the old content at `kept`, which must
-/// not exist.
+/// Replaces the content of the store at `path` by that of `backup`, which has to be a sound store. Keeps a copy of the
+/// old content at `kept`, which must not exist.
 ///
 /// If it is interrupted, the store holds either the old or the new content. The backup is only read.
 ///
 /// # Errors
-/// `Refused` if the backup is not a sound store, if another program (such as the agent) has the store open, if the store is too damaged to find that
-/// out, or if `kept` exists. Nothing is changed then.
+/// `Refused` if the backup is not a sound store, if another program (such as the agent) has the store open, if the
+/// store is too damaged to find that out, or if `kept` exists. Nothing is changed then.
 pub async fn restore_backup(path: &Path, backup: &Path, kept: &Path) -> Result<BackupRestored, StoreError> {
     let (path, backup) = (&file::resolve(path)?, &file::resolve(backup)?);
     file::check(backup, false)?;
@@ -136,7 +136,8 @@ fn put(path: &Path, stage: &Stage) -> Result<Option<PathBuf>, Failure> {
     Ok(None)
 }
 
-/// Writes the copy into the store's file, under an exclusive lock, and keeps a copy of the old content. Returns the path of that copy.
+/// Writes the copy into the store's file, under an exclusive lock, and keeps a copy of the old content. Returns the
+/// path of that copy.
 fn replace(path: &Path, stage: &Stage, kept: &Path) -> Result<PathBuf, Failure> {
     let mut old = alone(path)?;
     let new = file::open_beside(&stage.path)?;

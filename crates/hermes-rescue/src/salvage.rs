@@ -1,7 +1,7 @@
 //! Salvages the rows of a damaged file into a new one, without SQLite.
 //!
-//! SQLite gives up a table at its first damaged page. Here every page is read by itself: trees are followed as far as possible, and leaves that no
-//! tree leads to are recognized by the shape of their rows. The damaged file is only read.
+//! SQLite gives up a table at its first damaged page. Here every page is read by itself: trees are followed as far as
+//! possible, and leaves that no tree leads to are recognized by the shape of their rows. The damaged file is only read.
 
 mod catalog;
 mod fill;
@@ -78,7 +78,8 @@ pub struct SalvagedTable {
 }
 
 impl Salvage {
-    /// Corrects the counts by the rows that the new store has: it may refuse a garbled row. Removes tables that the store does not have.
+    /// Corrects the counts by the rows that the new store has: it may refuse a garbled row. Removes tables that the
+    /// store does not have.
     pub(crate) fn settle(&mut self, kept: impl Fn(&str) -> Result<Option<u64>, Failure>) -> Result<(), Failure> {
         let mut settled = Vec::new();
         for mut table in std::mem::take(&mut self.tables) {
@@ -106,7 +107,8 @@ pub(crate) type SalvageWatch<'a> = &'a mut (dyn FnMut(u64, u64) -> ControlFlow<(
 
 /// Salvages a damaged file into the new file `scratch`, which gets the agent's tables.
 ///
-/// Writes nothing to the file, its WAL or their folder. This process must not have the file open. Returns `None` if `watch` stopped it.
+/// Writes nothing to the file, its WAL or their folder. This process must not have the file open. Returns `None` if
+/// `watch` stopped it.
 ///
 /// # Errors
 /// `Refused` if the file holds nothing of a store, or `scratch` exists. Damage is not an error.
@@ -241,7 +243,8 @@ impl Job<'_, '_> {
         Ok(Reading { is_whole: walked == 0, has_index: false })
     }
 
-    /// Records the rows that the indexes of a table list. Returns whether an index that covers every row was read completely.
+    /// Records the rows that the indexes of a table list. Returns whether an index that covers every row was read
+    /// completely.
     fn indexes(&mut self, scratch: &Scratch, place: usize) -> Result<bool, Stopped> {
         let Some(table) = scratch.tables.get(place) else { return Ok(false) };
         let mut has_every_row = false;

@@ -8,7 +8,8 @@ use hermes_session::json::ObjectWriter;
 use hermes_session::{Content, Json, Message, Role, scrub};
 use std::collections::HashSet;
 
-/// `get_messages_as_conversation`: the messages of a session, and of all its ancestors if requested, in the order in which they were stored.
+/// `get_messages_as_conversation`: the messages of a session, and of all its ancestors if requested, in the order in
+/// which they were stored.
 pub(crate) async fn get(call: &Call<'_>) -> Answer {
     let Some(id) = call.args.lookup("session_id") else { return Ok("[]".into()) };
     if !call.args.flag("include_ancestors") {

@@ -100,7 +100,8 @@ impl StateCounts {
         self.active + self.compacted + self.undone
     }
 
-    /// Returns the counts of messages that are not active, such as `12 compacted, 2 undone`; `None` if every message is.
+    /// Returns the counts of messages that are not active, such as `12 compacted, 2 undone`; `None` if every message
+    /// is.
     pub fn not_active(self) -> Option<String> {
         let kinds = [(self.compacted, MessageState::Compacted), (self.undone, MessageState::Undone)];
         let kinds = kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, state)| format!("{count} {state}"));

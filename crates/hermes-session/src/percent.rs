@@ -11,7 +11,8 @@ pub fn percent_encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
-/// Decodes a part of a URL. Returns `None` if a `%` is not followed by two hexadecimal digits, or the result is not UTF-8.
+/// Decodes a part of a URL. Returns `None` if a `%` is not followed by two hexadecimal digits, or the result is not
+/// UTF-8.
 ///
 /// RFC 3986 allows no other `%`, and libpq rejects it too. The `percent-encoding` crate would keep a malformed escape
 /// unchanged, and a mistyped URL would name another file, schema or session than was meant.

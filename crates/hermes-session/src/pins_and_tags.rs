@@ -1,4 +1,5 @@
-//! Pins and tags of conversations. A pin keeps a conversation at the top of lists and out of pruning; tags say what it is about.
+//! Pins and tags of conversations. A pin keeps a conversation at the top of lists and out of pruning; tags say what it
+//! is about.
 //!
 //! They belong to the conversation and are stored with its first session. Every session of the conversation leads to
 //! them, a continuation keeps them, and a branch starts without them. The agent does not know them.

@@ -1,5 +1,5 @@
-//! Masks secrets in text that leaves the store: keys and tokens of well-known forms, private keys, passwords in URLs, and
-//! values that are assigned to a name such as `password` or `API_KEY`.
+//! Masks secrets in text that leaves the store: keys and tokens of well-known forms, private keys, passwords in URLs,
+//! and values that are assigned to a name such as `password` or `API_KEY`.
 //!
 //! Secrets are found by their form alone, so others may be left. A text is read a few times at most, whatever it holds.
 //! [`Kind::placeholder`] replaces each secret. It contains no quotation mark and no backslash: JSON within a text stays

@@ -1,7 +1,9 @@
-//! Access to a store's file past the contract, for `hermes-rescue`: opening, copying, and the stored forms it has to know.
+//! Access to a store's file past the contract, for `hermes-rescue`: opening, copying, and the stored forms it has to
+//! know.
 //!
-//! Everything else uses [`SqliteStore`]. Items here may change with the file format; a caller must keep the rules of this
-//! crate: `connection.rs` opens every SQLite connection, and a file that this process has open as a store is never opened past SQLite.
+//! Everything else uses [`SqliteStore`]. Items here may change with the file format; a caller must keep the rules of
+//! this crate: `connection.rs` opens every SQLite connection, and a file that this process has open as a store is never
+//! opened past SQLite.
 
 mod salvaged;
 
@@ -24,8 +26,8 @@ use rusqlite::{Connection, Row};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Runs `work` on this thread. Its statements wait for locks until `wait` has passed. A failure becomes a [`StoreError`] that names `path` and
-/// `op`, the operation as a verb.
+/// Runs `work` on this thread. Its statements wait for locks until `wait` has passed. A failure becomes a
+/// [`StoreError`] that names `path` and `op`, the operation as a verb.
 ///
 /// # Errors
 /// Errors of `work`.
@@ -91,7 +93,8 @@ pub fn is_newer(connection: &Connection) -> Result<bool, Failure> {
     Ok(schema::version(connection)? > Some(schema::VERSION))
 }
 
-/// Returns the text of a message as a person wrote it. The first three columns of the row are its content, tool name and tool calls.
+/// Returns the text of a message as a person wrote it. The first three columns of the row are its content, tool name
+/// and tool calls.
 ///
 /// # Errors
 /// If the row has fewer columns.

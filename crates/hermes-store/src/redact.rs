@@ -46,7 +46,8 @@ fn without_secret_parameters(tail: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{place}?{}", parameters.collect::<String>()))
 }
 
-/// Returns whether a parameter may be a password: `password`, `sslpassword`, `passwd`, `pwd` and their like, or a name that cannot be decoded.
+/// Returns whether a parameter may be a password: `password`, `sslpassword`, `passwd`, `pwd` and their like, or a name
+/// that cannot be decoded.
 fn is_secret(name: &str) -> bool {
     percent_decoded(name).is_none_or(|name| {
         let name = name.to_ascii_lowercase();

@@ -62,7 +62,8 @@ pub fn right(text: &Visible, columns: usize) -> Visible {
     Visible::of_parts(format!("{:missing$}{text}", ""))
 }
 
-/// Breaks a line into lines of at most `columns`, between words or wide characters, and inside a word that is longer than that.
+/// Breaks a line into lines of at most `columns`, between words or wide characters, and inside a word that is longer
+/// than that.
 ///
 /// Spaces at a break are dropped; leading spaces of the line stay.
 pub fn wrap(line: &Visible, columns: usize) -> Vec<Visible> {

@@ -33,10 +33,11 @@ impl Output {
         Self { ui: ui.clone(), choice: ui.choice(&io::stdout()), target: Target::Stdout }
     }
 
-    /// Returns an output to the pager command `pager`, used if stdout is a terminal and the text is longer than its screen.
+    /// Returns an output to the pager command `pager`, used if stdout is a terminal and the text is longer than its
+    /// screen.
     ///
-    /// `None` is `less`; an empty command or `cat` is no pager. If the pager can't be run, the text goes to stdout, with a
-    /// note.
+    /// `None` is `less`; an empty command or `cat` is no pager. If the pager can't be run, the text goes to stdout,
+    /// with a note.
     pub fn paged(ui: &Ui, pager: Option<OsString>) -> Self {
         let is_wanted = pager.as_ref().is_none_or(|pager| !pager.is_empty() && pager != "cat");
         let target = match ui.screen().filter(|_| is_wanted) {

@@ -110,8 +110,8 @@ impl Drop for Pager {
     }
 }
 
-/// Shows a manual page in roff with `man`, which has its own pager. Returns whether it was shown: `false` if there is no
-/// `man`, or if it failed, as one does that can't read from a pipe.
+/// Shows a manual page in roff with `man`, which has its own pager. Returns whether it was shown: `false` if there is
+/// no `man`, or if it failed, as one does that can't read from a pipe.
 pub fn show_manual(roff: &str) -> bool {
     let mut child = match Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn() {
         Ok(child) => child,

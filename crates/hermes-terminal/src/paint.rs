@@ -16,7 +16,8 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// Draws a text on the first line of an area, with `highlights` (byte ranges) standing out. Text that does not fit is cut.
+    /// Draws a text on the first line of an area, with `highlights` (byte ranges) standing out. Text that does not fit
+    /// is cut.
     ///
     /// Returns the columns that it takes.
     pub fn text(
@@ -49,7 +50,8 @@ impl Paint {
         x - area.x
     }
 
-    /// Draws a line on the first line of an area, with the byte ranges that `highlight` finds in each piece standing out.
+    /// Draws a line on the first line of an area, with the byte ranges that `highlight` finds in each piece standing
+    /// out.
     ///
     /// Returns the columns that it takes.
     pub fn line(

@@ -17,7 +17,8 @@ pub struct Now {
 }
 
 impl Now {
-    /// Returns how long ago `at` was, or its date if it is a week ago or in the future. Zero and times outside the calendar are `?`.
+    /// Returns how long ago `at` was, or its date if it is a week ago or in the future. Zero and times outside the
+    /// calendar are `?`.
     pub fn relative(&self, at: Timestamp) -> String {
         let ago = self.at.since(at);
         let whole = |unit: f64| (ago / unit).floor() as i64;

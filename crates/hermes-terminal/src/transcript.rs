@@ -236,7 +236,8 @@ fn paragraphs(text: &str, limit: usize, columns: usize) -> Vec<Visible> {
     shown
 }
 
-/// Returns each call as its name and arguments, or the first argument if folded. Takes the wire formats of all providers.
+/// Returns each call as its name and arguments, or the first argument if folded. Takes the wire formats of all
+/// providers.
 fn tool_calls(calls: Option<Value>, raw: &str, detail: Detail) -> Vec<String> {
     let one = |call: &Value| {
         let function = call.get("function").unwrap_or(call);

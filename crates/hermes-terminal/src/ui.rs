@@ -150,7 +150,8 @@ impl Ui {
         self.stdout(text)
     }
 
-    /// Writes a piece of an export to stdout: byte by byte, except on a terminal, where JSON is escaped as in [`Ui::json`].
+    /// Writes a piece of an export to stdout: byte by byte, except on a terminal, where JSON is escaped as in
+    /// [`Ui::json`].
     pub fn export(&self, piece: &str) -> Result<(), TerminalError> {
         let mut out = io::stdout().lock();
         let safe = if out.is_terminal() { sanitize::escaped_json(piece) } else { piece.to_owned() };
@@ -249,8 +250,8 @@ fn message(text: &str) -> Visible {
     Visible::line(&shortened(text, MAX_MESSAGE))
 }
 
-/// Breaks a text at spaces into lines of at most `columns`, of which `used` are taken on the first line. A longer word is
-/// left to the terminal, and a command in backquotes is not broken, so that it can be copied.
+/// Breaks a text at spaces into lines of at most `columns`, of which `used` are taken on the first line. A longer word
+/// is left to the terminal, and a command in backquotes is not broken, so that it can be copied.
 fn words(text: &Visible, columns: usize, used: usize) -> Vec<Visible> {
     let (mut lines, mut used) = (vec![String::new()], used);
     let mut is_quoted = false;

@@ -26,8 +26,8 @@ pub struct Erased<'a> {
 /// The search for remains in the files of a store after a conversation was erased.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ErasureProof<'a> {
-    /// Whether the file was rewritten: `done`, `in use` (another program has it open) or `no room`. This key and the following ones are left
-    /// out on a server.
+    /// Whether the file was rewritten: `done`, `in use` (another program has it open) or `no room`. This key and the
+    /// following ones are left out on a server.
     pub rewritten: &'static str,
     /// How many byte sequences were searched for.
     pub needles: u64,

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 /// Usage of an agent.
 ///
-/// Messages and tool calls are counted in active and compacted messages, not in undone ones. Messages that the agent wrote again when it
-/// compacted or compressed a context, or copied into a branch, count once.
+/// Messages and tool calls are counted in active and compacted messages, not in undone ones. Messages that the agent
+/// wrote again when it compacted or compressed a context, or copied into a branch, count once.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Insights<'a> {
     /// The requested number of days.

@@ -1,10 +1,12 @@
 //! The JSON that programs read: answers of `--json`, of rpc calls and of MCP tools, as types with schemas.
 //!
-//! Each type is one JSON object. Names are those of the columns of the tables, times are epoch seconds as doubles. A key that has no value
-//! is `null`, unless the field says that it is left out. `docs/json.md` is generated from these types (`tests/docs.rs`).
+//! Each type is one JSON object. Names are those of the columns of the tables, times are epoch seconds as doubles. A
+//! key that has no value is `null`, unless the field says that it is left out. `docs/json.md` is generated from these
+//! types (`tests/docs.rs`).
 //!
-//! Two kinds of JSON are not written through types, because they must carry values that serde can't hold (`NaN`, infinities, lone
-//! surrogates, numbers of any size): lines of exports (`hermes_session::export`) and rows of the agent's tables over rpc (`hermes_rpc`).
+//! Two kinds of JSON are not written through types, because they must carry values that serde can't hold (`NaN`,
+//! infinities, lone surrogates, numbers of any size): lines of exports (`hermes_session::export`) and rows of the
+//! agent's tables over rpc (`hermes_rpc`).
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,5 @@
-//! Answers for agents: recalled passages, lists, transcripts and counts, as MCP tools and `session_search` over rpc return them.
+//! Answers for agents: recalled passages, lists, transcripts and counts, as MCP tools and `session_search` over rpc
+//! return them.
 //!
 //! `when` is a time for people, such as `November 15, 2026 at 06:38 PM`, in the zone of the reader.
 

@@ -17,8 +17,8 @@ pub struct SearchAnswer<'a> {
     pub hits: Vec<Hit<'a>>,
     /// The `--offset` of the next page; `null` if this is the last one, or was requested with `--after`.
     pub next_offset: Option<u64>,
-    /// The `--after` of the next page of the same search; `null` if this is the last one. Pages that are requested with it neither skip nor
-    /// repeat a hit while others write.
+    /// The `--after` of the next page of the same search; `null` if this is the last one. Pages that are requested with
+    /// it neither skip nor repeat a hit while others write.
     pub next: Option<&'a str>,
 }
 

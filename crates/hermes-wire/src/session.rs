@@ -17,8 +17,9 @@ pub struct Listing<'a> {
     pub more: bool,
 }
 
-/// A row is a conversation: `id`, `title`, `ended_at`, `end_reason` and `model` are those of its last session, `source`, `user_id` and
-/// `started_at` those of its first; usage, `message_count` and `tool_call_count` are sums over its sessions. With `--all` a row is a session.
+/// A row is a conversation: `id`, `title`, `ended_at`, `end_reason` and `model` are those of its last session,
+/// `source`, `user_id` and `started_at` those of its first; usage, `message_count` and `tool_call_count` are sums over
+/// its sessions. With `--all` a row is a session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SessionRow<'a> {
     /// The session in which the conversation continues today.
@@ -120,8 +121,9 @@ impl<'a> From<&'a hermes_session::SessionSummary> for SessionRow<'a> {
 pub struct Transcript<'a> {
     /// The session.
     pub session: SessionDetail<'a>,
-    /// Every message of the session; with `--around` that message and up to five on either side. Each has every column of the table, in the form of [exports](export-format.md). `state` is
-    /// `compacted` or `undone`; a message without it is active. Structured content is a list or an object, text is a string.
+    /// Every message of the session; with `--around` that message and up to five on either side. Each has every column
+    /// of the table, in the form of [exports](export-format.md). `state` is `compacted` or `undone`; a message without
+    /// it is active. Structured content is a list or an object, text is a string.
     pub messages: Vec<Stored<'a>>,
 }
 

@@ -79,8 +79,8 @@ pub struct ModelUsage<'a> {
     pub cost_usd: Option<f64>,
 }
 
-/// Sizes in bytes. Of a store over 1 GiB, `messages`, `indexes` and `log` are `null` unless `--sizes` is given: measuring them reads the
-/// whole file.
+/// Sizes in bytes. Of a store over 1 GiB, `messages`, `indexes` and `log` are `null` unless `--sizes` is given:
+/// measuring them reads the whole file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Sizes {
     /// The whole store.

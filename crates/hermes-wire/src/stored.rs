@@ -7,7 +7,8 @@ use std::borrow::Cow;
 
 /// A stored JSON value, written exactly as stored, including `NaN`, lone surrogates and numbers of any size.
 ///
-/// It is written as bytes, which only [`to_string`](crate::to_string) turns back into JSON; other serialisers would write a list of numbers.
+/// It is written as bytes, which only [`to_string`](crate::to_string) turns back into JSON; other serialisers would
+/// write a list of numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct Stored<'a>(pub &'a Json);
 

@@ -203,7 +203,8 @@ pub struct Detached<'a> {
     pub archived: u64,
     /// Rows of the agent's other tables that were in the trash with their sessions.
     pub rows: Vec<TableRows<'a>>,
-    /// The file that holds trash, pins, tags, archiving and these rows now; `null` if there were none, or with `--discard`.
+    /// The file that holds trash, pins, tags, archiving and these rows now; `null` if there were none, or with
+    /// `--discard`.
     pub kept: Option<String>,
     /// How many sessions got `_branched_from` or `_delegate_from` in their `model_config`.
     pub relations: u64,

@@ -15,9 +15,9 @@ pub struct VerifyReport<'a> {
 
 /// A check and its findings.
 ///
-/// A `problem` is wrong and stays wrong, except for indexes: the store rebuilds broken ones as soon as a write detects the damage. A `note` is
-/// worth knowing: derived data that a foreign writer left stale, messages that are not indexed yet, indexes that are being rebuilt, a session
-/// that is deleted or imported in part, a parent that does not exist.
+/// A `problem` is wrong and stays wrong, except for indexes: the store rebuilds broken ones as soon as a write detects
+/// the damage. A `note` is worth knowing: derived data that a foreign writer left stale, messages that are not indexed
+/// yet, indexes that are being rebuilt, a session that is deleted or imported in part, a parent that does not exist.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Check<'a, F = Finding<'a>> {
     /// `file`, `schema`, `indexes`, `counters`, `relations`, `side tables` or `index backlog`.
@@ -96,8 +96,8 @@ pub struct BackupRestored {
     pub kept: Option<String>,
 }
 
-/// The size of a store before and after `optimize`. The exit code is 0 for every value of `shrunk`: the indexes are compact in any case.
-/// Progress is printed on stderr, and only on a terminal.
+/// The size of a store before and after `optimize`. The exit code is 0 for every value of `shrunk`: the indexes are
+/// compact in any case. Progress is printed on stderr, and only on a terminal.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Optimized {
     /// The size before, in bytes: all pages of the store.

@@ -1,4 +1,5 @@
-//! `docs/json.md` is generated from the types: `HERMES_WRITE_DOCS=1 cargo test -p hermes-wire --test docs` writes it, without it the test compares.
+//! `docs/json.md` is generated from the types: `HERMES_WRITE_DOCS=1 cargo test -p hermes-wire --test docs` writes it,
+//! without it the test compares.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
 

@@ -10,8 +10,8 @@ use hermes_store::{Adopt, OpenOptions, StoreUrl};
 
 /// Add the search indexes and tables of hermes to an agent's file; the first write also does this
 ///
-/// The agent's rows do not change. If its rows or tables have to be altered, a copy of the file is kept first. On a server the tables are
-/// upgraded to the current version.
+/// The agent's rows do not change. If its rows or tables have to be altered, a copy of the file is kept first. On a
+/// server the tables are upgraded to the current version.
 #[derive(clap::Args)]
 pub(crate) struct AdoptArgs {
     /// Print one JSON object

@@ -10,8 +10,9 @@ use hermes_session::Request;
 
 /// Archive conversations: leave them out of lists, but keep and find them
 ///
-/// `list --archived` lists them, `search` still finds their messages, and `unarchive` puts them back. Archiving belongs to the conversation: it
-/// holds for its compressed sessions and for those that continue it. A branch is not archived with it.
+/// `list --archived` lists them, `search` still finds their messages, and `unarchive` puts them back. Archiving belongs
+/// to the conversation: it holds for its compressed sessions and for those that continue it. A branch is not archived
+/// with it.
 #[derive(clap::Args)]
 pub(crate) struct ArchiveArgs {
     /// Session id, start of an id, title, @last, or @N for row N of the last list

@@ -47,14 +47,15 @@ const ENDING: &str = "Finishing what was begun … Ctrl-C does not wait";
 
 /// Pick a conversation from a full-screen list and print the command that resumes it
 ///
-/// Pinned conversations come first. Typing filters titles, previews, ids, sources and tags at once, then searches the messages. F1 shows the
-/// keys. Without a terminal, a numbered list is printed.
+/// Pinned conversations come first. Typing filters titles, previews, ids, sources and tags at once, then searches the
+/// messages. F1 shows the keys. Without a terminal, a numbered list is printed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BrowseArgs {
     /// Only conversations from this source, such as cli or telegram; may be repeated
     #[arg(short, long, value_name = "SOURCE")]
     source: Vec<String>,
-    /// Show at most N conversations, pinned ones first, then the most recently active; 0 for all [default: all, or 500 without a terminal]
+    /// Show at most N conversations, pinned ones first, then the most recently active; 0 for all [default: all, or 500
+    /// without a terminal]
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<u64>,
     /// Resume the conversation instead of printing the command

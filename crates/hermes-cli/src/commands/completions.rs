@@ -6,7 +6,8 @@ use hermes_terminal::shell::shell_word;
 
 /// Print a shell completion script for commands, options, session ids and titles
 ///
-/// bash: eval "$(hermes completions bash)" in ~/.bashrc. zsh: eval "$(hermes completions zsh)" in ~/.zshrc, after compinit. fish: hermes completions fish | source
+/// bash: eval "$(hermes completions bash)" in ~/.bashrc. zsh: eval "$(hermes completions zsh)" in ~/.zshrc, after
+/// compinit. fish: hermes completions fish | source
 #[derive(clap::Args)]
 pub(crate) struct CompletionsArgs {
     #[arg(value_enum)]

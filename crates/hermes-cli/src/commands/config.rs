@@ -36,7 +36,7 @@ pub(crate) fn run(context: &Context, command: ConfigCommand) -> Result<(), CliEr
     if args.json {
         context.ui.json(&settings::json(&rows))?
     } else {
-        context.ui.print(settings::lines(&rows))?
+        context.ui.print(settings::lines(&rows, context.ui.table_width()))?
     }
     failed(looked.errors)
 }

@@ -8,12 +8,14 @@ use crate::ui::{changes, json};
 use crate::{chores, warnings};
 use hermes_app::trash::{self, DeletePreview};
 use hermes_session::SessionId;
+use hermes_terminal::Line;
 
 /// Move conversations to the trash: their sessions, messages and transcript files
 ///
-/// `hermes sessions restore` brings them back for 30 days (sessions.trash_days); --permanent deletes them for good. Whole conversations are
-/// deleted, with their compressed sessions and delegates. If SESSION is a delegate, only it and its own delegates are deleted. Branches are kept
-/// as separate conversations. Nothing is deleted unless every SESSION is found.
+/// `hermes sessions restore` brings them back for 30 days (sessions.trash_days); --permanent deletes them for good.
+/// Whole conversations are deleted, with their compressed sessions and delegates. If SESSION is a delegate, only it and
+/// its own delegates are deleted. Branches are kept as separate conversations. Nothing is deleted unless every SESSION
+/// is found.
 #[derive(clap::Args)]
 pub(crate) struct DeleteArgs {
     /// Session id, start of an id, title, @last, or @N for row N of the last list
@@ -41,7 +43,10 @@ pub(crate) async fn run(context: &Context, args: DeleteArgs) -> Result<(), CliEr
     if args.dry_run {
         return match args.json {
             true => doomed.iter().try_for_each(|one| context.ui.json(&json::changes::to_delete(one, plan.until))),
-            false => context.ui.print(plan.lines(&context.now)),
+            false => {
+                let total = [Line::default()].into_iter().chain(context.ui.sentences([plan.total(&context.now)]));
+                context.ui.print(plan.described(doomed.len(), &context.now).into_iter().chain(total))
+            }
         };
     }
     context.ui.consent(args.yes, plan.about(&context.now), &plan.question())?;
@@ -52,7 +57,7 @@ pub(crate) async fn run(context: &Context, args: DeleteArgs) -> Result<(), CliEr
         warnings::left_behind(context, &report.transcripts);
         let printed = match args.json {
             true => context.ui.json_done(&json::changes::deleted(preview, &report)),
-            false => context.ui.print_done([changes::deleted(preview, &report)]),
+            false => context.ui.print_done(context.ui.sentences([changes::deleted(preview, &report)])),
         };
         printed
             .map_err(|error| if done + 1 < doomed.len() { stopped_at(error, done + 1, doomed.len()) } else { error })?;

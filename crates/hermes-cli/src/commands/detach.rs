@@ -13,9 +13,10 @@ use std::path::Path;
 
 /// Remove everything that hermes added to a state.db, so that only the agent's own data is left
 ///
-/// The agent's search indexes are restored. What only hermes holds (trash, pins, tags, archiving) is written to state.db.detached-TIME.jsonl first; `hermes
-/// sessions import` takes it back. Agents can keep writing, but no other process of hermes may have the store open. After an
-/// interruption the store still works; run the command again to continue.
+/// The agent's search indexes are restored. What only hermes holds (trash, pins, tags, archiving) is written to
+/// state.db.detached-TIME.jsonl first; `hermes sessions import` takes it back. Agents can keep writing, but no other
+/// process of hermes may have the store open. After an interruption the store still works; run the command again to
+/// continue.
 #[derive(clap::Args)]
 pub(crate) struct DetachArgs {
     /// Do not keep the trash, pins, tags and archiving in a file

@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 
 /// Erase a conversation for good from the store's files, and verify that no trace is left
 ///
-/// Conversations in the trash can be erased too. The search indexes are rebuilt and the file is rewritten, which needs exclusive access: stop your
-/// agents first. Backups that still contain the conversation are listed and not changed.
+/// Conversations in the trash can be erased too. The search indexes are rebuilt and the file is rewritten, which needs
+/// exclusive access: stop your agents first. Backups that still contain the conversation are listed and not changed.
 #[derive(clap::Args)]
 pub(crate) struct EraseArgs {
     /// Session id, start of an id, title, @last, or @N for row N of the last list

@@ -3,6 +3,7 @@
 use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
 use crate::exporting::{Format, Pieces, Target, Watch, add_conversation, to_file, write};
+use crate::narrowing::note_missing_source;
 use crate::resolve::resolve_to_read;
 use crate::ui::changes::MaskedSecrets;
 use crate::ui::{changes, json};
@@ -54,6 +55,7 @@ pub(crate) async fn run(context: &Context, args: ExportArgs) -> Result<(), CliEr
         }
         write(&*store, &mut pieces, &mut |piece| context.ui.export(piece), &Watch::of(context)).await?;
         note_masked(context, pieces.masked().as_deref());
+        note_missing_source(context, &*store, &args.source).await?;
         return complete(context, pieces.unreadable());
     }
     let target = Target::of(&args.file, &url)?;
@@ -75,6 +77,7 @@ pub(crate) async fn run(context: &Context, args: ExportArgs) -> Result<(), CliEr
     } else {
         context.ui.print_done(changes::exported(&written))?;
         note_masked(context, written.masked.as_deref());
+        note_missing_source(context, &*store, &args.source).await?;
     }
     complete(context, &unreadable)
 }

@@ -17,8 +17,8 @@ const SHOWN: usize = 20;
 
 /// Import sessions from files written by `export` of hermes or of the Python agent
 ///
-/// Sessions that exist already are skipped, so an import can be repeated. An existing session with different content is not changed. The store is
-/// created if there is none.
+/// Sessions that exist already are skipped, so an import can be repeated. An existing session with different content is
+/// not changed. The store is created if there is none.
 #[derive(clap::Args)]
 pub(crate) struct ImportArgs {
     /// Files to read, or - for stdin

@@ -3,6 +3,7 @@
 use crate::context::{Context, Opened};
 use crate::error::CliError;
 use crate::exporting::{Draft, Target};
+use crate::narrowing::note_missing_source;
 use crate::ui::insights::{Report, lines, page};
 use crate::ui::json;
 use hermes_app::listing::source_filter;
@@ -65,6 +66,9 @@ pub(crate) async fn run(context: &Context, args: InsightsArgs) -> Result<(), Cli
     let report = Report::new(days, source, &told, &context.now);
     if args.json {
         return context.ui.json(&json::insights::insights(&report));
+    }
+    if report.is_empty() {
+        note_missing_source(context, &*store, args.source.as_slice()).await?;
     }
     if is_stdout {
         return context.ui.script(&page(&report));

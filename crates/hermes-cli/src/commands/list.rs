@@ -19,10 +19,10 @@ use std::path::PathBuf;
 
 /// List conversations: pinned ones first, then by last activity
 ///
-/// Rows are numbered for later commands: `hermes sessions show @3`. Each terminal has its own numbers. In a terminal without a list, commands
-/// that only read take the newest list of another terminal and say so; commands that change something refuse. At a terminal, they also refuse
-/// the numbers of a list whose output went to a file or a pipe. A star marks pinned conversations.
-/// With another --order, or with --all, they are sorted like all others.
+/// Rows are numbered for later commands: `hermes sessions show @3`. Each terminal has its own numbers. In a terminal
+/// without a list, commands that only read take the newest list of another terminal and say so; commands that change
+/// something refuse. At a terminal, they also refuse the numbers of a list whose output went to a file or a pipe. A
+/// star marks pinned conversations. With another --order, or with --all, they are sorted like all others.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct ListArgs {
     /// Only conversations from this source, such as cli or telegram; may be repeated

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// Show the manual page of a command, or write all pages to a folder
 ///
-/// At a terminal the page is shown with `man`, or as plain text in $PAGER if there is no `man`. In a pipe it is printed as roff. To install the pages:
-/// hermes man --into ~/.local/share/man/man1
+/// At a terminal the page is shown with `man`, or as plain text in $PAGER if there is no `man`. In a pipe it is printed
+/// as roff. To install the pages: hermes man --into ~/.local/share/man/man1
 #[derive(clap::Args)]
 pub(crate) struct ManArgs {
     /// Command, such as sessions list or sessions-list [default: hermes itself]

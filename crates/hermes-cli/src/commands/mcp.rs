@@ -23,7 +23,8 @@ const SHORTEST: usize = 16;
 
 /// Serve past conversations to agents over the Model Context Protocol (MCP), on stdin and stdout or over HTTP
 ///
-/// One of --all, --source, --user and --chat is required; clients see no other conversations. Clients can only read, unless --write is given.
+/// One of --all, --source, --user and --chat is required; clients see no other conversations. Clients can only read,
+/// unless --write is given.
 #[derive(clap::Args, Debug, Default)]
 #[command(group(clap::ArgGroup::new("scope").required(true).multiple(true).args(["all", "source", "user", "chat"])))]
 pub(crate) struct McpArgs {

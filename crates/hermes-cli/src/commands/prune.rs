@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::narrowing::note_missing_source;
 use crate::stop::Stop;
 use crate::ui::changes::PruneRow;
 use crate::ui::{changes, json};
@@ -20,11 +21,12 @@ const CANDIDATES_AT_ONCE: usize = 500;
 
 /// Delete old conversations for good (not to the trash)
 ///
-/// Whole conversations are deleted, and only if all their sessions have ended. Their age is the time since the last message in any of the
-/// sessions. Pinned conversations are kept.
+/// Whole conversations are deleted, and only if all their sessions have ended. Their age is the time since the last
+/// message in any of the sessions. Pinned conversations are kept.
 #[derive(clap::Args)]
 pub(crate) struct PruneArgs {
-    /// Only conversations without activity for this long: 90, 90d, 12w or 36h [default: sessions.retention_days, which is 90]
+    /// Only conversations without activity for this long: 90, 90d, 12w or 36h [default: sessions.retention_days, which
+    /// is 90]
     #[arg(long, value_name = "DAYS", allow_hyphen_values = true)]
     older_than: Option<String>,
     /// Only conversations from this source, such as cron
@@ -80,14 +82,18 @@ pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliErr
     let opened = if args.dry_run { context.open_for_reading().await? } else { context.open_for_writing().await? };
     let (store, transcripts) = (&opened.store, opened.transcripts());
     let Plan { candidates, pinned, not_ended } = plan_all(&**store, &policy, context.now.at).await?;
+    if candidates.is_empty() && !args.json {
+        note_missing_source(context, &**store, args.source.as_slice()).await?;
+    }
     let rows = rows(&**store, &candidates).await?;
+    let kept = changes::pinned(pinned).into_iter().chain(changes::not_ended(not_ended, candidates.len()));
     if args.dry_run {
         return match args.json {
             true => context.ui.json(&json::changes::prune_plan(&rows, pinned)),
             false => {
-                let lines = changes::prune_plan(&rows, &context.now, context.ui.table_width());
-                let kept = changes::pinned(pinned).into_iter().chain(changes::not_ended(not_ended, candidates.len()));
-                context.ui.print(lines.into_iter().chain(kept))
+                let lines = changes::prune_rows(&rows, &context.now, context.ui.table_width());
+                let total = [changes::prune_total(&rows)].into_iter().chain(kept);
+                context.ui.print(lines.into_iter().chain(context.ui.sentences(total)))
             }
         };
     }
@@ -108,8 +114,8 @@ pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliErr
     if args.json {
         context.ui.json_done(&json::changes::pruned(&pruned, removed.files, pinned))?;
     } else {
-        let kept = changes::pinned(pinned).into_iter().chain(changes::not_ended(not_ended, candidates.len()));
-        context.ui.print_done(changes::pruned(&pruned, removed.files).into_iter().chain(kept))?;
+        let lines = changes::pruned(&pruned, removed.files).into_iter().chain(kept);
+        context.ui.print_done(context.ui.sentences(lines))?;
     }
     match stop.asked() {
         Some(signal) if pruned.looked_at < candidates.len() as u64 => Err(stopped(signal, &pruned, &candidates)),

@@ -27,11 +27,12 @@ const SLOW: Duration = Duration::from_millis(300);
 
 /// Search messages: words, "exact phrases", prefix*, OR, NOT and parentheses
 ///
-/// At most three hits of a conversation are shown, with the number of the others; --session SESSION shows all of one conversation. The number
-/// after # is the message id: `hermes sessions show SESSION --around MESSAGE` opens the hit in its place.
+/// At most three hits of a conversation are shown, with the number of the others; --session SESSION shows all of one
+/// conversation. The number after # is the message id: `hermes sessions show SESSION --around MESSAGE` opens the hit in
+/// its place.
 ///
-/// Words are also found inside longer words; case and accents are ignored, and whole words rank first. Quote phrases for the shell:
-/// '"disk full"'.
+/// Words are also found inside longer words; case and accents are ignored, and whole words rank first. Quote phrases
+/// for the shell: '"disk full"'.
 #[derive(clap::Args, Debug, Clone, Default)]
 pub(crate) struct SearchArgs {
     /// Search query; all words have to match. After --, it may begin with a dash
@@ -79,7 +80,8 @@ pub(crate) struct SearchArgs {
     /// Skip the first N hits
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     offset: i64,
-    /// Continue after a page: the value of `next` in its --json output. Unlike --offset, skips and repeats no hit while others write
+    /// Continue after a page: the value of `next` in its --json output. Unlike --offset, skips and repeats no hit while
+    /// others write
     #[arg(long, value_name = "CURSOR", conflicts_with = "offset")]
     after: Option<String>,
     /// Show the messages before and after each hit
@@ -196,8 +198,8 @@ pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliEr
     Err(adopting.into_iter().fold(error, CliError::with_hint))
 }
 
-/// Returns a suggestion to adopt the file if that makes searches faster: the agent's index does not know pieces of words,
-/// so more is scanned.
+/// Returns a suggestion to adopt the file if that makes searches faster: the agent's index does not know pieces of
+/// words, so more is scanned.
 fn adopting(served: &Served, place: &str) -> Option<String> {
     let text = format!(
         "searched by the agent's index and a scan; `hermes sessiondb adopt{place}` adds indexes that make it quicker"
@@ -266,8 +268,8 @@ fn next_offset(request: &SearchRequest, answer: &SearchAnswer) -> Option<u64> {
     Some(request.page.offset() + answer.hits.len() as u64)
 }
 
-/// Returns the error for a search without hits. Its exit code says so, as in other search programs. `existing` are hints
-/// about what the store has.
+/// Returns the error for a search without hits. Its exit code says so, as in other search programs. `existing` are
+/// hints about what the store has.
 fn nothing(args: &SearchArgs, request: &SearchRequest, served: &Served, existing: Existing) -> CliError {
     let text = quoted(&args.text());
     if served.is_partial {

@@ -13,7 +13,8 @@ use hermes_terminal::transcript::Detail;
 
 /// Show a session: its details and messages
 ///
-/// At a terminal, Markdown is rendered, and output longer than the screen is shown in $PAGER, or less. With --around, less opens at the message.
+/// At a terminal, Markdown is rendered, and output longer than the screen is shown in $PAGER, or less. With --around,
+/// less opens at the message.
 #[derive(clap::Args)]
 pub(crate) struct ShowArgs {
     /// Session id, start of an id, title, @last, or @N for row N of the last list

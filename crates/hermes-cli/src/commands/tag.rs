@@ -12,8 +12,8 @@ use hermes_terminal::shell::shell_word;
 
 /// Show, add or remove tags of conversations; without a session, list all tags in use
 ///
-/// A tag is one word; case is ignored. Tags belong to the conversation, like pins. `hermes sessions list --tag work` lists the conversations
-/// with a tag.
+/// A tag is one word; case is ignored. Tags belong to the conversation, like pins. `hermes sessions list --tag work`
+/// lists the conversations with a tag.
 #[derive(clap::Args)]
 pub(crate) struct TagArgs {
     /// Session id, start of an id, title, @last, or @N for row N of the last list

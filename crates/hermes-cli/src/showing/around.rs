@@ -82,8 +82,8 @@ impl Place {
         Ok(Self { session, messages, message, earlier, later, states })
     }
 
-    /// Writes the head of the session, the messages with the one marked, and how to see the others. A pager opens at the
-    /// message.
+    /// Writes the head of the session, the messages with the one marked, and how to see the others. A pager opens at
+    /// the message.
     pub(crate) async fn write(
         &self,
         context: &Context,

@@ -1,5 +1,6 @@
 //! Prints the result of adopting a store.
 
+use crate::program::called;
 use crate::reports::Adopted;
 use hermes_terminal::Line;
 
@@ -14,6 +15,6 @@ pub(crate) fn lines(adopted: &Adopted, place: &str) -> Vec<Line> {
     }
     // The notices count the added objects, and name the copy, if one was kept, and the command that undoes it.
     let undo = |notice: &String| notice.replace("sessiondb detach`", &format!("sessiondb detach{place}`"));
-    let notices = adopted.notices.iter().map(|notice| Line::plain_text(format!("  {}", undo(notice))));
+    let notices = adopted.notices.iter().map(|notice| Line::plain_text(format!("  {}", called(&undo(notice)))));
     [Line::plain_text(format!("Adopted {location}:"))].into_iter().chain(notices).collect()
 }

@@ -100,7 +100,7 @@ pub(crate) fn preview(preview: &DeletePreview, now: &Now) -> Vec<Line> {
         ("sent from", preview.sent_from.as_ref().map(|id| format!("{id}, which stays"))),
         ("branches", (preview.branches > 0).then(|| format!("{}, which stay", number(preview.branches)))),
     ];
-    let title = Line::styled(preview.title.as_deref().unwrap_or(NO_TITLE), Style::new().bold());
+    let title = Line::styled(named(preview.title.as_deref(), &preview.preview), Style::new().bold());
     let known = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
     [title].into_iter().chain(known.map(fact)).collect()
 }
@@ -113,15 +113,13 @@ pub(crate) struct DeletePlan<'a> {
 }
 
 impl DeletePlan<'_> {
-    /// Returns lines that describe all of them, for a dry run.
-    pub(crate) fn lines(&self, now: &Now) -> Vec<Line> {
+    /// Returns the last line of a dry run.
+    pub(crate) fn total(&self, now: &Now) -> Line {
         let what = self.what(|number, noun| format!("{number} {noun}"));
-        let total = match self.until {
+        Line::plain_text(match self.until {
             Some(until) => format!("Would move {what} to the trash until {}. Nothing was changed.", now.date(until)),
             None => format!("Would delete {what} for good. Nothing was changed."),
-        };
-        let total = Line::plain_text(total);
-        self.described(self.doomed.len(), now).into_iter().chain([Line::default(), total]).collect()
+        })
     }
 
     /// Returns lines that describe the first of them, for the question.
@@ -134,7 +132,8 @@ impl DeletePlan<'_> {
         lines
     }
 
-    fn described(&self, count: usize, now: &Now) -> Vec<Line> {
+    /// Returns lines that describe the first of them.
+    pub(crate) fn described(&self, count: usize, now: &Now) -> Vec<Line> {
         let each = self.doomed.iter().take(count).map(|one| preview(one, now));
         each.reduce(|one, other| one.into_iter().chain([Line::default()]).chain(other).collect()).unwrap_or_default()
     }
@@ -205,18 +204,21 @@ pub(crate) fn conversations(count: u64) -> String {
     plural(count, "conversations")
 }
 
-/// Returns the conversations that pruning would delete, and their totals, for a dry run.
-pub(crate) fn prune_plan(rows: &[PruneRow], now: &Now, columns: usize) -> Vec<Line> {
+/// Returns the totals of a dry run.
+pub(crate) fn prune_total(rows: &[PruneRow]) -> Line {
     if rows.is_empty() {
-        return vec![Line::plain_text("No ended conversation is old enough to delete.")];
+        return Line::plain_text("No ended conversation is old enough to delete.");
     }
     let messages = plural(rows.iter().map(|row| row.candidate.messages).sum(), "messages");
     let what = conversations(rows.len() as u64);
-    let total = format!("Would delete {what} ({messages}) for good. Nothing was changed.");
-    prune_rows(rows, now, columns).into_iter().chain([Line::plain_text(total)]).collect()
+    Line::plain_text(format!("Would delete {what} ({messages}) for good. Nothing was changed."))
 }
 
-fn prune_rows(rows: &[PruneRow], now: &Now, columns: usize) -> Vec<Line> {
+/// Returns the conversations that pruning would delete. Empty if there are none.
+pub(crate) fn prune_rows(rows: &[PruneRow], now: &Now, columns: usize) -> Vec<Line> {
+    if rows.is_empty() {
+        return Vec::new();
+    }
     let column = |head, style, least, is_number| Column { head, style, least, is_number };
     let dim = Style::new().dimmed();
     let table = Table {
@@ -245,7 +247,12 @@ pub(crate) fn prune_question(rows: &[PruneRow], now: &Now, columns: usize) -> Ve
 
 /// Returns the name of a conversation: its title, or its first words.
 fn name(row: &PruneRow) -> Visible {
-    row.title.as_deref().or(Some(row.preview.as_str()).filter(|text| !text.is_empty())).unwrap_or(NO_TITLE).into()
+    named(row.title.as_deref(), &row.preview).into()
+}
+
+/// Returns a title, else the first words, else `(no title)`.
+fn named<'a>(title: Option<&'a str>, first_words: &'a str) -> &'a str {
+    title.or(Some(first_words).filter(|text| !text.is_empty())).unwrap_or(NO_TITLE)
 }
 
 /// Returns a conversation for the narrow layout.
@@ -293,8 +300,8 @@ pub(crate) fn prune_asked(count: u64, days: f64) -> String {
     format!("Delete {what} without activity for {age}, for good?")
 }
 
-/// Returns a line about the conversations kept because a session has not ended, beside the `others` that may be deleted.
-/// `None` if there are none.
+/// Returns a line about the conversations kept because a session has not ended, beside the `others` that may be
+/// deleted. `None` if there are none.
 pub(crate) fn not_ended(count: u64, others: usize) -> Option<Line> {
     let (noun, have) = if count == 1 { ("conversation is", "has") } else { ("conversations are", "have") };
     let more = if others == 0 { "" } else { "more " };

@@ -20,7 +20,8 @@ pub(crate) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Returns lines of at most `columns`: the name, cut; as many lines of whole facts as are needed; the id, never cut.
+    /// Returns lines of at most `columns`: the name, cut; as many lines of whole facts as are needed; the id, never
+    /// cut.
     pub(crate) fn lines(&self, columns: usize) -> Vec<Line> {
         let dim = Style::new().dimmed();
         let head = width(&self.head);

@@ -59,7 +59,7 @@ fn a_person_sees_what_would_go_and_says_no() {
 fn of_a_delegate_it_is_said_what_it_was_sent_from() {
     let home = delete::delegating();
     insta::assert_snapshot!(answered(home.hermes(&["sessions", "delete", "helper"]), "no\n"), @r#"
-    (no title)
+    look there
     id          helper_on
     source      cli
     started     2025-03-05 09:16
@@ -77,7 +77,7 @@ fn about_several_one_question_is_asked() {
     let home = delete::delegating();
     home.talk("other", "cli", None, LONG_AGO, &[(Role::User, "x")]);
     insta::assert_snapshot!(answered(home.hermes(&["sessions", "delete", "helper", "other"]), "no\n"), @r#"
-    (no title)
+    look there
     id          helper_on
     source      cli
     started     2025-03-05 09:16
@@ -86,7 +86,7 @@ fn about_several_one_question_is_asked() {
     files       2 transcripts
     sent from   second, which stays
 
-    (no title)
+    x
     id          other
     source      cli
     started     2025-03-05 09:15
@@ -140,8 +140,7 @@ fn erase_lists_entries_of_the_trash_before_it_asks() {
     home.see(&["sessions", "delete", "refactoring auth", "--yes"]);
     home.talk("20250305_091523_a1b2c3", "cli", None, LONG_AGO, &[(Role::User, "again")]);
     let seen = answered(home.hermes(&["sessions", "erase", "refactoring auth"]), "no\n");
-    let shown =
-        ["(no title)", "messages    1", "In the trash", "refactoring auth", "Erase this conversation for good?"];
+    let shown = ["again", "messages    1", "In the trash", "refactoring auth", "Erase this conversation for good?"];
     assert!(shown.iter().all(|text| seen.contains(text)), "{seen}");
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 fn every_setting_names_its_origin() {
     let home = Home::empty();
     home.config("sessions:\n  auto_prune: true\nsessiondb:\n  sqlite:\n    wait_seconds: 2.5\n  mysql:\n    password: hunter2\nmodel: other\n");
-    assert_snapshot!(home.hermes(&["config", "show"]).env("NO_COLOR", "1").see(), @r#"
+    assert_snapshot!(home.hermes(&["config", "show"]).env("NO_COLOR", "1").env("COLUMNS", "200").see(), @r#"
     home                                    [HOME]  ($HERMES_HOME)
     color                                   never  ($NO_COLOR)
     sessiondb.provider                      sqlite  (the default)
@@ -83,7 +83,7 @@ fn the_same_for_programs() {
 fn a_setting_that_cannot_be_used_is_marked_and_the_others_are_shown() {
     let home = Home::empty();
     home.config("sessions:\n  retention_days: -3\n  trash_days: 7\n");
-    assert_snapshot!(home.see(&["config", "show"]), @r"
+    assert_snapshot!(home.hermes(&["config", "show"]).env("COLUMNS", "200").see(), @r"
     home                                    [HOME]  ($HERMES_HOME)
     color                                   auto  (the default)
     sessiondb.provider                      sqlite  (the default)
@@ -122,7 +122,7 @@ fn several_settings_that_cannot_be_used_are_all_marked() {
     home.config(
         "sessiondb:\n  provider: mysql\n  sqlite: {wait_seconds: soon}\n  mysql: {host: h, database: '{{ env.NOT_SET }}', password: [hunter2]}\n",
     );
-    let seen = home.see(&["config", "show"]);
+    let seen = home.hermes(&["config", "show"]).env("COLUMNS", "200").see();
     let marked: Vec<&str> = seen.lines().filter(|line| line.contains('✗') || line.contains("error:")).collect();
     assert_snapshot!(marked.join("\n"), @r#"
     sessiondb.sqlite.wait_seconds           "soon"  ([HOME]/config.yaml)  ✗ can't be used: give the seconds as a number of 0 or more

@@ -95,7 +95,8 @@ fn a_delegate_goes_alone_and_it_is_said_what_stays() {
     --- exit 1
     "#);
     assert_snapshot!(delete(&home, &["helper", "--yes"]), @r#"
-    Deleted the delegate helper_on for good (2 sessions, 2 messages, 2 transcripts). The conversation second stays.
+    Deleted the delegate helper_on for good (2 sessions, 2 messages, 2 transcripts).
+    The conversation second stays.
     --- exit 0
     "#);
     assert_eq!(left(&home), ["first.jsonl"]);
@@ -217,7 +218,7 @@ fn a_dry_run_shows_what_would_go_and_changes_nothing() {
     settings.add_filter(r"until \d{4}-\d\d-\d\d", "until [DAY]");
     settings.bind(|| {
         assert_snapshot!(home.see(&["sessions", "delete", "helper", "other", "--dry-run"]), @r#"
-        (no title)
+        look there
         id          helper_on
         source      cli
         started     2025-03-05 09:16
@@ -226,14 +227,15 @@ fn a_dry_run_shows_what_would_go_and_changes_nothing() {
         files       2 transcripts
         sent from   second, which stays
 
-        (no title)
+        x
         id          other
         source      cli
         started     2025-03-05 09:15
         sessions    1
         messages    1
 
-        Would move 1 conversation and 1 delegate to the trash until [DAY]. Nothing was changed.
+        Would move 1 conversation and 1 delegate to the trash until [DAY]. Nothing
+        was changed.
         --- exit 0
         "#);
     });

@@ -64,7 +64,8 @@ fn agents_answers(release: &Path, home: &Home) -> Value {
     json!({"hits": hits, "list": list, "transcripts": transcripts})
 }
 
-/// A file of the agent's that was used by us: written, marked, searched, with a conversation in the trash, and optimized if that is asked for.
+/// A file of the agent's that was used by us: written, marked, searched, with a conversation in the trash, and
+/// optimized if that is asked for.
 fn used(release: &Path, sessions: usize, is_optimized: bool) -> Home {
     let home = Home::empty();
     let mut agent = Agent::open(release, home.path());
@@ -305,6 +306,28 @@ fn a_process_of_ours_keeps_it_and_the_agents_does_not() {
     assert_eq!(agent.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0)).unwrap(), 0);
 }
 
+/// Rows that a process of ours still has to work on. No command creates these tables yet.
+#[test]
+fn work_that_waits_for_a_process_of_ours_keeps_the_store_attached() {
+    for (table, count, what) in [
+        ("hx_inbox", 1, "1 message waits in the inbox"),
+        ("hx_outbox", 2, "2 messages wait in the outbox"),
+        ("hx_turn", 1, "1 turn is open"),
+    ] {
+        let home = several();
+        home.damage(&format!(
+            "CREATE TABLE {table} (n); INSERT INTO {table} SELECT value FROM json_each('[1, 2]') LIMIT {count}"
+        ));
+        let before = objects(&home);
+        let seen = home.see(&["sessiondb", "detach", "--yes"]);
+        assert!(seen.contains(&format!("[HOME]/state.db can't be detached yet: {what}\n")), "{seen}");
+        assert!(seen.ends_with("--- exit 1"), "{seen}");
+        assert_eq!((objects(&home), kept(&home).len()), (before, 0), "nothing was changed");
+        home.damage(&format!("DELETE FROM {table}"));
+        assert!(home.see(&["sessiondb", "detach", "--yes"]).ends_with("--- exit 0"));
+    }
+}
+
 #[test]
 fn what_is_discarded_is_not_kept() {
     let home = several();
@@ -315,7 +338,8 @@ fn what_is_discarded_is_not_kept() {
     assert!(kept(&home).is_empty());
 }
 
-/// Rows of other tables that went to the trash with a session are kept in the file, and an import takes them back to the trash.
+/// Rows of other tables that went to the trash with a session are kept in the file, and an import takes them back to
+/// the trash.
 #[test]
 fn rows_of_other_tables_in_the_trash_are_kept() {
     let home = several();

@@ -41,6 +41,21 @@ fn everything_goes_into_a_file_of_its_owner() {
 }
 
 #[test]
+fn a_source_that_no_session_has_is_named_with_those_that_are_there() {
+    let home = several();
+    assert_snapshot!(export(&home, &["-", "--source", "CLI"]), @r#"
+    --- stderr
+    note: no session has the source "CLI"; sources in this store: cli, cron, discord, telegram, tool
+    --- exit 0
+    "#);
+    let seen = export(&home, &["some.jsonl", "--source", "cli,cron", "--source", "tool"]);
+    assert!(seen.contains("note: no session has the source \"cli,cron\"; sources in this store: cli, "), "{seen}");
+    assert!(seen.contains("note: repeat the option for several sources: --source cli --source cron\n"), "{seen}");
+    assert!(seen.contains("sessions    1\n"), "{seen}");
+    assert!(!export(&home, &["-", "--source", "cli"]).contains("note:"));
+}
+
+#[test]
 fn a_session_comes_with_its_conversation_and_a_source_alone() {
     let home = compressed();
     home.talk("other", "telegram", None, LONG_AGO, &[(Role::User, "x")]);

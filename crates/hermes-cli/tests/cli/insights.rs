@@ -134,8 +134,12 @@ fn an_empty_span_says_so() {
     insta::assert_snapshot!(home.see(&["insights", "--days", "7", "--source", "cron"]), @r#"
     No sessions found in the last 7 days (source: cron).
     A longer span may have some: `hermes insights --days 365`.
+    --- stderr
+    note: no session has the source "cron"; sources in this store: none
     --- exit 0
     "#);
+    let seen = several().see(&["insights", "--days", "36500", "--source", "CLI"]);
+    assert!(seen.contains("note: no session has the source \"CLI\"; sources in this store: cli, cron, "), "{seen}");
     let json: Value = serde_json::from_str(&home.hermes(&["insights", "--json"]).stdout()).unwrap();
     assert_eq!((&json["empty"], &json["overview"]["conversations"]), (&true.into(), &0.into()));
     assert!(home.see(&["insights", "--html", "x.html"]).ends_with("--- exit 0"));

@@ -111,7 +111,8 @@ fn no_event_shows_text_titles_or_queries() {
     assert!(warnings.iter().any(|line| line.contains("search index damaged")), "{warnings:?}");
 }
 
-/// Sends requests to a server one after the other, and returns its events once it has ended. Every line of stdout is an answer.
+/// Sends requests to a server one after the other, and returns its events once it has ended. Every line of stdout is an
+/// answer.
 fn served(home: &Home, command: &[&str], requests: &[Value], answers_at_start: usize) -> Vec<String> {
     let log = home.path().join("stderr");
     let mut run = home.hermes(&[command, &["-vvv"]].concat());

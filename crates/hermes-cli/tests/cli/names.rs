@@ -33,6 +33,23 @@ fn commands_are_printed_with_the_name_of_the_program() {
     assert!(seen.contains("Usage: hermes-sessions completions"), "{seen}");
 }
 
+/// On a file that was not adopted `doctor` has notes and remedies, and `adopt` says how to undo it.
+#[test]
+fn reports_name_commands_of_this_program_as_well() {
+    let home = Home::empty();
+    home.damage(&super::old_schema::schema(9));
+    home.damage(super::old_schema::ROWS);
+    let commands: [&[&str]; 5] =
+        [&["doctor"], &["sessions", "verify"], &["sessiondb", "adopt"], &["doctor"], &["sessions", "tag"]];
+    let seen: Vec<String> = commands.iter().map(|args| sessions(&home, args).see()).collect();
+    assert!(seen[0].contains("(see `hermes-sessions sessions verify`)"), "{}", seen[0]);
+    assert!(seen[2].contains("`hermes-sessions sessiondb detach` removes"), "{}", seen[2]);
+    for (args, seen) in commands.iter().zip(&seen) {
+        let other = ["sessions ", "sessiondb ", "doctor", "config "].map(|word| format!("hermes {word}"));
+        assert!(other.iter().all(|other| !seen.contains(other.as_str())), "{args:?}: {seen}");
+    }
+}
+
 #[test]
 fn a_script_passes_its_name_on() {
     let home = titled();

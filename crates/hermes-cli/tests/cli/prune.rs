@@ -54,6 +54,18 @@ fn a_dry_run_tells_what_would_go_and_changes_nothing() {
 }
 
 #[test]
+fn a_source_that_no_session_has_is_named_with_those_that_are_there() {
+    let home = aged();
+    let existing = "sources in this store: cli, cron, discord, telegram, tool";
+    for way in ["--dry-run", "--yes"] {
+        let seen = prune(&home, &[way, "--source", "CLI"]);
+        assert!(seen.contains(&format!("note: no session has the source \"CLI\"; {existing}")), "{seen}");
+        assert!(seen.starts_with("No ended conversation is old enough to delete.\n"), "{seen}");
+        assert!(!prune(&home, &[way, "--source", "discord"]).contains(existing), "this one is there");
+    }
+}
+
+#[test]
 fn an_untitled_conversation_is_shown_by_its_first_words() {
     let home = compressed();
     home.damage("UPDATE sessions SET title = NULL, ended_at = 1741166123.0; UPDATE messages SET content = NULL WHERE session_id = 'first'");
@@ -175,8 +187,10 @@ fn a_narrow_terminal_gets_short_lines_without_a_table() {
       2025-03-06 · cli · 1 session
       2 messages
       old_cli
-    Would delete 3 conversations (3 messages) for good. Nothing was changed.
-    2 more conversations are old enough, but have not ended.
+    Would delete 3 conversations (3
+    messages) for good. Nothing was changed.
+    2 more conversations are old enough, but
+    have not ended.
     --- exit 0
     "#);
     for id in ["20250305_081523_a1b2c3", "old_cli"] {

@@ -65,6 +65,24 @@ fn an_import_ends_behind_a_line_and_can_go_on() {
     sound(&home);
 }
 
+/// The command waits for more input when the signal and the end of the input arrive together.
+#[test]
+fn an_incomplete_line_behind_a_signal_is_not_read() {
+    let home = Home::with_store();
+    let mut run = home.hermes(&["sessions", "import", "-"]);
+    let mut child = spawn(&mut run);
+    let lines = "{\"id\": \"a\", \"source\": \"cli\", \"started_at\": 1, \"messages\": []}\n{\"id\": \"b\", \"sou";
+    child.stdin.as_mut().unwrap().write_all(lines.as_bytes()).unwrap();
+    // Sessions are stored in groups, so nothing outside shows that the first line was read.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    let (told, errors) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(130), "{told}{errors}");
+    assert!(errors.starts_with("error: stopped after line 1 of stdin\n"), "{errors}");
+    assert!(told.starts_with("imported    1 session, 0 messages\n") && !told.contains("bad lines"), "{told}");
+}
+
 #[test]
 fn an_export_ends_between_two_pieces() {
     let home = Home::empty();

@@ -106,7 +106,8 @@ pub async fn every_filter_by_itself(setup: Setup) -> CaseResult {
     .await
 }
 
-/// A tag admits every session of the conversations that have it, several tags only those that have all, and an unknown tag nothing.
+/// A tag admits every session of the conversations that have it, several tags only those that have all, and an unknown
+/// tag nothing.
 pub async fn tags_admit_whole_conversations(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     let mut said = said(&*store).await?;

@@ -5,8 +5,8 @@ use crate::fixture::{at, made, request, user};
 use crate::{CaseResult, Setup};
 use hermes_session::search::SearchOrder;
 
-/// Whole words come before parts of words. Among equally good matches of words, and among parts, the newest comes first.
-/// A prefix search treats the beginning of a word as a whole word.
+/// Whole words come before parts of words. Among equally good matches of words, and among parts, the newest comes
+/// first. A prefix search treats the beginning of a word as a whole word.
 pub async fn whole_words_before_pieces(setup: Setup) -> CaseResult {
     const SAID: [&str; 8] =
         ["concatenate", "cat", "bobcats", "tie cat", "category", "tie cat", "a cat, it is", "tie cat"];

@@ -1,6 +1,7 @@
 //! A note in the file that sessions are being erased, so that another process can complete an interrupted erasure.
 //!
-//! It lists the ids of the sessions as long as rows or transcripts of them may be left, and none once only the file has to be rewritten.
+//! It lists the ids of the sessions as long as rows or transcripts of them may be left, and none once only the file has
+//! to be rewritten.
 
 use super::signs::exists;
 use super::ties::list;

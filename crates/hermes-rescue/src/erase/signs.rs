@@ -10,7 +10,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ToSql, params};
 use std::collections::BTreeSet;
 
-/// Takes the signs of sessions and their messages, in the store and in the trash, and of rows of other tables that belong to them.
+/// Takes the signs of sessions and their messages, in the store and in the trash, and of rows of other tables that
+/// belong to them.
 pub(super) fn take(connection: &Connection, versions: &Versions) -> Result<Needles, Failure> {
     let mut needles = Needles::default();
     for member in &versions.members {
@@ -40,8 +41,9 @@ fn kept_in_trash(connection: &Connection) -> Result<Vec<String>, rusqlite::Error
     statement.query_map([], |row| Ok(quoted(&row.get::<_, String>(0)?)))?.collect()
 }
 
-/// Removes the signs that remaining content has too: rows of every table that is not derived, the settings of indexes, and the schema. Returns the
-/// signs, and the agent's tables that contain some of the erased text in rows that belong to no session.
+/// Removes the signs that remaining content has too: rows of every table that is not derived, the settings of indexes,
+/// and the schema. Returns the signs, and the agent's tables that contain some of the erased text in rows that belong
+/// to no session.
 pub(super) fn keep(connection: &Connection, mut needles: Needles) -> Result<(Needles, Vec<String>), Failure> {
     let mut tables: Vec<String> = connection
         .prepare(
@@ -112,7 +114,8 @@ pub(super) fn each(
     Ok(())
 }
 
-/// Returns how many erased words are still in an index. An index stores shared prefixes once, so a scan of its bytes would miss words.
+/// Returns how many erased words are still in an index. An index stores shared prefixes once, so a scan of its bytes
+/// would miss words.
 pub(super) fn words_left(connection: &Connection, needles: &Needles) -> Result<u64, Failure> {
     let mut left = BTreeSet::new();
     let mut look = |bytes: &[u8]| {

@@ -68,7 +68,8 @@ impl Ties {
     }
 }
 
-/// Returns the condition on rows of a table for belonging to a session; `None` if no column refers to one. `?1` is a list of ids, `?2` of keys.
+/// Returns the condition on rows of a table for belonging to a session; `None` if no column refers to one. `?1` is a
+/// list of ids, `?2` of keys.
 fn condition(connection: &Connection, table: &str) -> Result<Option<String>, Failure> {
     let names = |sql: &str| -> Result<Vec<String>, rusqlite::Error> {
         connection.prepare(sql)?.query_map([table], |row| row.get(0))?.collect()

@@ -82,7 +82,8 @@ pub(super) fn sessions(scratch: &Scratch, table: &Table) -> Result<Made, Failure
     Ok(made)
 }
 
-/// Counts the saved and lost rows of a table. Runs before the sessions' counters are recomputed: they are evidence of lost messages.
+/// Counts the saved and lost rows of a table. Runs before the sessions' counters are recomputed: they are evidence of
+/// lost messages.
 pub(super) fn count(scratch: &Scratch, table: &Table, reading: Reading) -> Result<SalvagedTable, Failure> {
     let name = quoted(&table.name);
     let saved = scratch.number(&format!("SELECT count(*) FROM {name}"))?;
@@ -102,7 +103,8 @@ pub(super) fn count(scratch: &Scratch, table: &Table, reading: Reading) -> Resul
     Ok(SalvagedTable { name: table.name.clone(), saved, cut: table.cut, lost, is_certain })
 }
 
-/// Stores the schema version of a newer agent's file that lost it: the lowest one with these columns, from which that agent upgrades.
+/// Stores the schema version of a newer agent's file that lost it: the lowest one with these columns, from which that
+/// agent upgrades.
 pub(super) fn version(scratch: &Scratch) -> Result<(), Failure> {
     let least = match () {
         () if scratch.has("session_model_usage", "task") => 22,

@@ -1,8 +1,8 @@
 //! Recognizes tables of a newer agent in files that no longer say what their columns are.
 //!
-//! Rows of schema 11 are recognized without this. A file that a newer agent created has wider rows; that is seen from how many
-//! values a row has and where its numbers are. Files of the releases between, and files that were upgraded column by column, are not
-//! recognized: the order of their columns differs.
+//! Rows of schema 11 are recognized without this. A file that a newer agent created has wider rows; that is seen from
+//! how many values a row has and where its numbers are. Files of the releases between, and files that were upgraded
+//! column by column, are not recognized: the order of their columns differs.
 
 use super::record::Value;
 use super::walk::Row;
@@ -42,7 +42,8 @@ impl Votes {
     }
 }
 
-/// Returns whether a row has a value for each column of a table, numbers where one is required, and none where SQLite keeps text.
+/// Returns whether a row has a value for each column of a table, numbers where one is required, and none where SQLite
+/// keeps text.
 fn is_of(table: &AgentTable, row: &Row) -> bool {
     let is_text = |place: usize| matches!(row.values.get(place), Some(Value::Text(_)));
     let starts_like_it = match table.name {

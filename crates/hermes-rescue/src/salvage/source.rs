@@ -1,6 +1,8 @@
-//! The damaged file and its WAL, page by page. Both are only read, and never through SQLite, which would recover, checkpoint or lock them.
+//! The damaged file and its WAL, page by page. Both are only read, and never through SQLite, which would recover,
+//! checkpoint or lock them.
 //!
-//! Closing a descriptor of the file drops all locks of the process on it, so the file must not be open as a store in the same process.
+//! Closing a descriptor of the file drops all locks of the process on it, so the file must not be open as a store in
+//! the same process.
 
 use super::page::{Cell, Node, long};
 use super::record::{Encoding, Payload};

@@ -1,7 +1,8 @@
 //! The WAL beside a file: which of its frames hold committed pages.
 //!
-//! SQLite stops at the first damaged frame. Here the frames after it count as well: each checksum continues from the checksum that the
-//! frame before it *states*, so one damaged frame does not take later frames, which were acknowledged, with it.
+//! SQLite stops at the first damaged frame. Here the frames after it count as well: each checksum continues from the
+//! checksum that the frame before it *states*, so one damaged frame does not take later frames, which were
+//! acknowledged, with it.
 
 use super::page::long;
 use std::collections::HashMap;

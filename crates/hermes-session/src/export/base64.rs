@@ -17,7 +17,8 @@ pub fn encode(bytes: &[u8]) -> String {
     ENGINE.encode(bytes)
 }
 
-/// Decodes base64. Returns `None` if the text has a character outside the alphabet, white space included, or lacks padding.
+/// Decodes base64. Returns `None` if the text has a character outside the alphabet, white space included, or lacks
+/// padding.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     ENGINE.decode(text).ok()
 }

@@ -3,9 +3,9 @@
 use super::{ImportPiece, Imported};
 use crate::{Maintenance, StoreError};
 
-/// Sends pieces of different sessions until all are taken. Calls `on_taken` for each piece whose session is complete now or
-/// was refused, with the place of the piece, the piece (the session has its `start` plus its messages), and the result.
-/// Returns whether the last one was taken.
+/// Sends pieces of different sessions until all are taken. Calls `on_taken` for each piece whose session is complete
+/// now or was refused, with the place of the piece, the piece (the session has its `start` plus its messages), and the
+/// result. Returns whether the last one was taken.
 pub(crate) async fn send(
     store: &dyn Maintenance,
     pieces: &mut [ImportPiece],

@@ -5,7 +5,8 @@
 /// Directly after a word it does not, because there it is code, such as `Vec<Thought>`.
 const REASONING: [&str; 5] = ["think", "thinking", "reasoning", "reasoning_scratchpad", "thought"];
 
-/// Tags around tool calls, with or without attributes. `function` counts only with a name: it is a word of many languages.
+/// Tags around tool calls, with or without attributes. `function` counts only with a name: it is a word of many
+/// languages.
 const TOOLS: [&str; 6] = ["tool_call", "tool_calls", "tool_result", "function_call", "function_calls", "function"];
 
 /// Returns the text without blocks of reasoning and tool calls, and without stray closing tags. White space after a

@@ -193,8 +193,9 @@ fn private_key(bytes: &[u8], at: usize) -> Option<Found> {
     Some(Found { kind: Kind::PrivateKey, range: at..at + end })
 }
 
-/// Returns how many bytes at the start may be part of a block: anything but the start of another block, quotation marks,
-/// and backslashes that are not those of escaped line breaks. So a text with many starts is read once, not from each.
+/// Returns how many bytes at the start may be part of a block: anything but the start of another block, quotation
+/// marks, and backslashes that are not those of escaped line breaks. So a text with many starts is read once, not from
+/// each.
 fn block_length(bytes: &[u8]) -> usize {
     let ends = |at: usize| match bytes[at] {
         b'"' | b'\'' | b'`' => true,

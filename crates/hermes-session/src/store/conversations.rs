@@ -134,7 +134,8 @@ pub trait ConversationStore: SessionStore {
     /// so. A session whose parent is gone becomes a root. A branch that was detached by the deletion stays detached.
     ///
     /// # Errors
-    /// `NotFound` if nothing in the trash holds this session; [`Conflict::Exists`](crate::Conflict::Exists) if one of its ids is in use again.
+    /// `NotFound` if nothing in the trash holds this session; [`Conflict::Exists`](crate::Conflict::Exists) if one of
+    /// its ids is in use again.
     //  Cases: trash::everything_comes_back, pins_and_tags::come_back_from_the_trash, trash::a_title_gives_way, trash::an_id_that_was_used_again, trash::a_parent_that_is_gone,
     //         trash::ids_of_messages_are_kept, trash::requests_are_applied_once, trash::what_came_back_can_go_again
     async fn restore(&self, id: &SessionId, request: &Request) -> Result<Restored, StoreError>;

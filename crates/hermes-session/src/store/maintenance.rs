@@ -33,8 +33,8 @@ pub trait Maintenance: ConversationStore {
 
     /// Checks one snapshot of the whole store and reports problems. Changes and repairs nothing in it.
     ///
-    /// For a file, damage is recorded beside it, so that no process writes to it; if the file is sound, such a record is
-    /// removed. A notice says so.
+    /// For a file, damage is recorded beside it, so that no process writes to it; if the file is sound, such a record
+    /// is removed. A notice says so.
     ///
     /// Unreadable data is a problem of the check that needed it; the other checks still run. A store that was written
     /// only by calls of this crate is sound.
@@ -120,7 +120,8 @@ pub trait Maintenance: ConversationStore {
     //         pieces::two_continuations_may_come, import::*
     async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError>;
 
-    /// Returns those of these columns that this store can't keep in [`Session::extra`](crate::Session::extra) and [`Message::extra`](crate::Message::extra). An import leaves them out.
+    /// Returns those of these columns that this store can't keep in [`Session::extra`](crate::Session::extra) and
+    /// [`Message::extra`](crate::Message::extra). An import leaves them out.
     //  Cases: states::further_columns_come_back
     async fn lacking(&self, columns: &[(Table, String)]) -> Result<Vec<(Table, String)>, StoreError>;
 
@@ -138,9 +139,10 @@ pub trait Maintenance: ConversationStore {
     //  Cases: pins_and_tags::come_from_outside, pins_and_tags::an_export_carries_them, pins_and_tags::a_transfer_carries_them
     async fn import_pins_and_tags(&self, pins_and_tags: &[(SessionId, PinAndTags)]) -> Result<u64, StoreError>;
 
-    /// Inserts rows that refer to a session into the tables of the agent that they came from, in one transaction. Returns what was left out:
-    /// rows of tables that the store lacks or that do not refer to sessions, columns that a table lacks, rows that break a constraint.
-    /// A table that has rows of this session already is passed over, so that the call can be repeated.
+    /// Inserts rows that refer to a session into the tables of the agent that they came from, in one transaction.
+    /// Returns what was left out: rows of tables that the store lacks or that do not refer to sessions, columns that a
+    /// table lacks, rows that break a constraint. A table that has rows of this session already is passed over, so that
+    /// the call can be repeated.
     ///
     /// # Errors
     /// `NotFound` if there is no such session.

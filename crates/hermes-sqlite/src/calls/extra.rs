@@ -154,7 +154,8 @@ pub(crate) fn lacking(database: &Database, asked: &[(Table, String)]) -> Vec<(Ta
     asked.iter().filter(is_lacking).cloned().collect()
 }
 
-/// Adds the columns that pieces of an import need and the file lacks, as the agent itself defines them. Returns their names.
+/// Adds the columns that pieces of an import need and the file lacks, as the agent itself defines them. Returns their
+/// names.
 pub(crate) fn make_room(database: &Database, pieces: &[ImportPiece]) -> Result<Vec<String>, Failure> {
     let extras = database.extras();
     let mut missing: BTreeSet<(Table, &'static str)> = BTreeSet::new();

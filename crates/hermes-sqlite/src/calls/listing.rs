@@ -74,8 +74,8 @@ impl Taken {
     }
 }
 
-/// Adds the pinned rows of the page, then the others. Both parts come in the order of an index; of the pinned ones, which are few, all up to
-/// the end of the page are read, so that the offset of the other part is known.
+/// Adds the pinned rows of the page, then the others. Both parts come in the order of an index; of the pinned ones,
+/// which are few, all up to the end of the page are read, so that the offset of the other part is known.
 fn pinned_first(database: &Database, request: &ListRequest, listing: &mut Listing) -> Result<(), Failure> {
     let [pinned, others] = request.pinned_parts();
     let mut taken = Taken::default();
@@ -93,7 +93,8 @@ fn pinned_first(database: &Database, request: &ListRequest, listing: &mut Listin
     Ok(())
 }
 
-/// Adds the page in an order that the side table has. If it `is_sifted`, rows are counted here and not by the statement.
+/// Adds the page in an order that the side table has. If it `is_sifted`, rows are counted here and not by the
+/// statement.
 fn in_order(
     database: &Database,
     request: &ListRequest,

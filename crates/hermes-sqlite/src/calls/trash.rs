@@ -1,9 +1,9 @@
-//! The trash: where the rows of deleted conversations are kept for a while, out of everybody's sight.
+//! The trash: tables that keep the rows of deleted conversations for a while. No other call reads them.
 //!
-//! A conversation goes there as any other one is deleted ([`crate::calls::deletion`]): the first step hides it and notes its sessions here, its
-//! messages follow in steps, each kept here and taken away there by one transaction. What hangs on a conversation besides, and should come back
-//! with it, is noted in [`note`] and put back in [`restore`]: its pin, its tags and our note that it is archived. Rows of other tables that refer to a session are kept when its
-//! row goes.
+//! A conversation is moved there as any other one is deleted ([`crate::calls::deletion`]): the first step hides it and
+//! copies its sessions, then its messages follow in steps, each copied and deleted in one transaction. [`note`] stores
+//! its pin, its tags and whether our table has it as archived, and [`restore`] sets them again. Rows of other tables
+//! that refer to a session are copied when the session's row is deleted.
 
 mod kept;
 mod restore;
@@ -23,12 +23,12 @@ use hermes_session::{Deleted, Emptying, Lineage, SessionId, StoreError, Timestam
 use hermes_sql::Answer as _;
 use rusqlite::{OptionalExtension as _, Row, params};
 
-/// How many rows are taken out of the trash in one statement.
+/// Rows deleted from the trash by one statement.
 const PIECE: i64 = 64;
 
 const COLUMNS: &str = "number, session_id, title, source, deleted_at, kept_until, sessions, messages";
 
-/// Notes sessions that are about to be hidden; the number they are kept under.
+/// Copies the rows of sessions that are about to be hidden. Returns the number of their entry.
 pub(crate) fn note(
     database: &Database,
     lineage: &Lineage,
@@ -81,7 +81,8 @@ pub(crate) fn count(database: &Database, number: i64, deleted: Deleted) -> Resul
     Ok(())
 }
 
-/// Returns the statement that copies to the trash the messages of a list whose sessions are moved there. `None` if there is no trash.
+/// Returns the statement that copies to the trash the messages of a list whose sessions are moved there. `None` if
+/// there is no trash.
 ///
 /// A session belongs to the newest entry with its id: the id can be reused only after the whole session was moved.
 pub(crate) fn keeping(database: &Database) -> Result<Option<String>, Failure> {
@@ -98,8 +99,8 @@ pub(crate) fn keeping(database: &Database) -> Result<Option<String>, Failure> {
     )))
 }
 
-/// Returns the statements that copy rows of other tables to the trash with their session. Each takes the session's id, and does nothing
-/// unless the session is moved to the trash.
+/// Returns the statements that copy rows of other tables to the trash with their session. Each takes the session's id,
+/// and does nothing unless the session is moved to the trash.
 pub(crate) fn keeping_linked(database: &Database) -> Result<Vec<String>, Failure> {
     let keeping = |linked: tables::Linked| {
         format!(
@@ -168,7 +169,7 @@ pub(crate) fn find(database: &Database, id: &SessionId) -> Result<Option<(Trashe
     entry.map(|entry| members(database, number).map(|members| (entry, members))).transpose()
 }
 
-/// The sessions of something in the trash, parents first.
+/// Returns the sessions of an entry, parents first.
 fn members(database: &Database, number: i64) -> Result<Vec<SessionId>, Failure> {
     let mut statement =
         database.prepare_cached("SELECT id FROM hx_trash_session WHERE hx_number = ? ORDER BY rowid")?;
@@ -176,7 +177,7 @@ fn members(database: &Database, number: i64) -> Result<Vec<SessionId>, Failure> 
     Ok(rows.map(|id| id.map(SessionId::from_stored)).collect::<Result<_, _>>()?)
 }
 
-/// Whether a session that is half-way back from the trash has messages that did not come from it.
+/// Returns whether a partly restored session has messages that did not come from the trash.
 pub(crate) fn is_gone_on_with(database: &Database, id: &SessionId) -> Result<bool, Failure> {
     match find(database, id)? {
         Some((entry, _)) => restore::is_gone_on_with(database, entry.number, id),
@@ -184,7 +185,7 @@ pub(crate) fn is_gone_on_with(database: &Database, id: &SessionId) -> Result<boo
     }
 }
 
-/// Says of a part of the trash that it is gone; what that is.
+/// Marks entries of the trash as gone and returns them. Their messages are deleted in later steps.
 pub(crate) fn empty(database: &Database, which: &Emptying) -> Result<Vec<Trashed>, Failure> {
     let gone: Vec<Trashed> = match which {
         Emptying::One(id) => match find(database, id)? {
@@ -205,17 +206,17 @@ pub(crate) fn empty(database: &Database, which: &Emptying) -> Result<Vec<Trashed
     Ok(gone)
 }
 
-/// Takes the sessions of something out of the trash. What is left of it elsewhere is on its way out.
+/// Removes the sessions of an entry from the trash. Its remaining rows elsewhere are deleted in later steps.
 fn forget(database: &Database, number: i64) -> Result<(), Failure> {
     let run = |sql: &str| database.prepare_cached(sql)?.execute([number]);
     for member in members(database, number)? {
         if restore::is_gone_on_with(database, number, &member)? {
-            // Somebody was interrupted while they brought it back, and the agent, who sees it, has gone on in it.
+            // A restore was interrupted, and the agent, which sees the session, has continued in it.
             restore::show(database, number, &member)?;
             recount::recount(database, &member)?;
         }
     }
-    // Those that are still going there, or half-way back, are to be found by this number alone.
+    // Sessions that are still being moved or restored are deleted, unless a newer entry has them too.
     run("UPDATE hx_hidden SET state = 'doomed' WHERE state IN ('binned', 'restoring') AND session_id IN \
          (SELECT s.id FROM hx_trash_session s WHERE s.hx_number = ?1 AND NOT EXISTS \
          (SELECT 1 FROM hx_trash_session o WHERE o.id = s.id AND o.hx_number > ?1))")?;
@@ -227,7 +228,7 @@ fn forget(database: &Database, number: i64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes some messages away of what is gone from the trash; whether more are left.
+/// Deletes messages of entries that are gone. Returns whether more are left.
 pub(crate) fn sweep(database: &Database) -> Result<bool, Failure> {
     if !tables::are_there(database)? {
         return Ok(false);

@@ -1,8 +1,9 @@
-//! Taking everything of ours out of a file, so that it is as if we had never been there.
+//! Removes everything of ours from a file, which is then as if only the agent had ever used it.
 //!
-//! In short steps while agents go on writing: what is under way is finished, what only we hold is written to a file, relations that the agent
-//! can't see are written where it looks, its own indexes are built beside ours and swapped in, large tables of ours are emptied. Up to there
-//! we and the agent can both go on with the file, and whoever runs it again goes on. The last transaction removes all the rest.
+//! It runs in short steps, so that agents can keep writing: unfinished work is completed, the data that only our tables
+//! hold is written to a file, relations that the agent can't see are written where it looks for them, its indexes are
+//! built beside ours and swapped in, and our large tables are emptied. Until then the file serves us and the agent, and
+//! an interrupted run is continued by the next one. The last transaction removes the rest.
 
 mod holdings;
 mod keep;
@@ -84,7 +85,7 @@ pub struct Detached {
     pub backups: Vec<PathBuf>,
 }
 
-/// Counts what a file holds that only we know of; `None` if there is nothing of ours in it. Nothing is changed.
+/// Counts the data of a file that only our tables hold. Returns `None` if nothing of ours is in it. Changes nothing.
 ///
 /// # Errors
 /// If the file can't be opened or read, or is another program's.
@@ -99,12 +100,12 @@ pub fn holdings(path: &Path) -> Result<Option<Holdings>, StoreError> {
     })
 }
 
-/// Takes everything of ours out of a file. What only we hold is written to `keep` first, if there is anything; nothing is kept if that is
-/// `None`. `watch` hears what is being done, and says whether to go on.
+/// Removes everything of ours from a file. Data that only our tables hold is written to `keep` first, if there is any;
+/// it is discarded if `keep` is `None`. `watch` gets each phase and returns whether to continue.
 ///
 /// # Errors
-/// `Refused` if another process of ours has the file open, if something waits to be done by one, if the agent's tables are damaged, or if
-/// the file can't be written. The file can be used as before then.
+/// `Refused` if another process of ours has the file open, if inbox or outbox rows or open turns are left, if the
+/// agent's tables are damaged, or if the file can't be written. The file can be used as before then.
 pub async fn detach(
     path: &Path,
     options: &SqliteOptions,
@@ -191,7 +192,7 @@ async fn run(
     }
 }
 
-/// Builds some more of the agent's indexes. Returns how far that is.
+/// Builds the next part of the agent's indexes. Returns the progress, and how many of how many ids are done.
 fn index_step(database: &Database) -> Result<(Progress, u64, u64), Failure> {
     let progress = indexes::agents_step(database)?;
     let Progress::Built { up_to } = progress else { return Ok((progress, 0, 0)) };
@@ -199,7 +200,7 @@ fn index_step(database: &Database) -> Result<(Progress, u64, u64), Failure> {
     Ok((progress, up_to.abs_diff(first), last.abs_diff(first)))
 }
 
-/// Sees that nothing keeps the store from being detached.
+/// Fails if the store can't be detached: damage, an unfinished erase, or rows that wait for a process of ours.
 fn refuse(database: &Database, path: &Path) -> Result<(), Failure> {
     if let Some(what) = damage::in_agents_tables(database) {
         return Err(Failure::Damaged(what));
@@ -218,7 +219,7 @@ fn in_use(path: &Path) -> StoreError {
     StoreError::refused(path, Refusal::InUseByUs { holders: presence::holders(path) })
 }
 
-/// Removes the files beside a store that hold nothing. Only for whoever has it alone.
+/// Removes our lock files beside a store. The caller must hold the exclusive lock.
 fn clear_beside(path: &Path, alone: &Presence) {
     queue::remove(path);
     // Without the lock the file is not ours.
@@ -227,7 +228,7 @@ fn clear_beside(path: &Path, alone: &Presence) {
     }
 }
 
-/// Removes what runs that were killed left half-written of the file that keeps what only we hold. Only for whoever has the store alone.
+/// Removes the part files that killed runs left. The caller must hold the exclusive lock.
 fn clear_parts(path: &Path) {
     let Some(name) = path.file_name() else { return };
     let start = format!("{}.detached-", name.to_string_lossy());
@@ -242,7 +243,7 @@ fn clear_parts(path: &Path) {
     }
 }
 
-/// The copies of a store that were kept beside it.
+/// Returns the copies of a store that were kept beside it, sorted.
 fn backups(path: &Path) -> Vec<PathBuf> {
     let Some(name) = path.file_name() else { return Vec::new() };
     let start = format!("{}.backup-v", name.to_string_lossy());
@@ -256,7 +257,7 @@ fn backups(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A name that nothing has: a run that was interrupted a moment ago may have left a file of the same time.
+/// Returns a name that no file has: a run that was interrupted in the same second may have left a file.
 fn free_name(wanted: &Path) -> PathBuf {
     let text = wanted.to_string_lossy();
     let stem = text.strip_suffix(".jsonl").unwrap_or(&text);

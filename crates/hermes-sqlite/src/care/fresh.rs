@@ -1,8 +1,9 @@
 //! Reads that depend on derived data. They see values that match the messages, even if a foreign writer left the stored
 //! ones stale.
 //!
-//! A reader changes nothing in the file and waits for no writer. So while stale times or places are there, it reads a copy of `hx_session` in
-//! memory, in which they are recomputed. The writer's next step recomputes the stored rows, and then no copy is needed.
+//! A reader changes nothing in the file and waits for no writer. So while stale times or places are there, it reads a
+//! copy of `hx_session` in memory, in which they are recomputed. The writer's next step recomputes the stored rows, and
+//! then no copy is needed.
 
 use crate::care::refresh;
 use crate::care::stale::{place_bit, preview_bit};

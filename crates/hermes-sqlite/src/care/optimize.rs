@@ -28,7 +28,8 @@ pub(crate) fn step(database: &Database) -> Result<Optimizing, Failure> {
     })
 }
 
-/// Keeps a copy of the file at `path` if the next step begins to replace full-text tables that an agent made. Returns `None` if it does not.
+/// Keeps a copy of the file at `path` if the next step begins to replace full-text tables that an agent made. Returns
+/// `None` if it does not.
 pub(crate) fn keep_copy(database: &Database, path: &Path) -> Result<Option<CopyBefore>, Failure> {
     let is_agents = |index| database.layout().look(index).kind == indexes::Kind::Inline;
     if !indexes::INDEXES.into_iter().any(is_agents) || !indexes::wants_rebuild(database)? {

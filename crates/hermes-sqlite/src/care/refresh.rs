@@ -1,4 +1,5 @@
-//! Recomputes derived data that the triggers for foreign writers only recorded as stale: previews, times, places in a lineage.
+//! Recomputes derived data that the triggers for foreign writers only recorded as stale: previews, times, places in a
+//! lineage.
 
 use crate::calls::row::{Row, time};
 use crate::calls::sessions;

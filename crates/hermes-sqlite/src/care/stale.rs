@@ -1,7 +1,7 @@
 //! Which derived data of a session is stale. A row of `hx_session` keeps it as bits in its column `dirty`.
 //!
-//! Triggers and indexes of the file spell the bits as numbers (`open/schema/side.rs`), because their text is compared with what the file
-//! has. Every other statement takes them from the macros here.
+//! Triggers and indexes of the file spell the bits as numbers (`open/schema/side.rs`), because their text is compared
+//! with what the file has. Every other statement takes them from the macros here.
 
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 

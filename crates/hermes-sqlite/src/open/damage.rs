@@ -144,8 +144,8 @@ impl Damage {
         Some(StoreError::Corrupt { location: location.clone(), what, source: None })
     }
 
-    /// Handles the failure of a job. If it is about damage and the agent's tables have some, this process writes nothing
-    /// from here on, and the marker keeps other processes from it.
+    /// Handles the failure of a job. If it is about damage and the agent's tables have some, this process writes
+    /// nothing from here on, and the marker keeps other processes from it.
     pub(crate) fn take_in(&self, database: &Database, failure: &Failure) {
         if !(failure.is_damage() || matches!(failure, Failure::Damaged(_))) || self.found().is_some() {
             return;

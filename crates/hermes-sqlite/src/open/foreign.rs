@@ -45,7 +45,8 @@ pub(crate) fn read(database: &Database) -> Result<Vec<Foreign>, Failure> {
     Ok(foreign)
 }
 
-/// Lists the tables that are neither ours, nor SQLite's, nor part of a search index: those of the agent and of other programs.
+/// Lists the tables that are neither ours, nor SQLite's, nor part of a search index: those of the agent and of other
+/// programs.
 ///
 /// # Errors
 /// An error of SQLite.

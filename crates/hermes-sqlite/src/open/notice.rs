@@ -15,7 +15,8 @@ pub(crate) enum Notice {
     TitleChanged { session: String, before: String, after: Option<String> },
     /// The agent's version table had more than one row; only the highest was kept.
     VersionRowsRemoved { kept: i64, removed: Vec<String> },
-    /// Old messages are not in the search index yet. They are indexed in the background, and the rest when the store is closed.
+    /// Old messages are not in the search index yet. They are indexed in the background, and the rest when the store is
+    /// closed.
     IndexBehind,
     /// Other users could access the file; this was corrected.
     ModeRestricted { path: PathBuf, before: u32 },

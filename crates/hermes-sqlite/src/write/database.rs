@@ -52,7 +52,8 @@ pub(crate) enum Card {
     Kept,
     /// It is damaged and is dropped.
     Dropped,
-    /// It is so damaged that it can't be dropped: only its entry in the schema is removed, and its pages are left unused.
+    /// It is so damaged that it can't be dropped: only its entry in the schema is removed, and its pages are left
+    /// unused.
     Forgotten,
 }
 

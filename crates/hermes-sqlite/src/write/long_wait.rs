@@ -7,8 +7,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Target of the event for a wait of more than a second. Its field `holder` describes the process that has the lock, if it
-/// is known. A program with a person in front of it may show it.
+/// Target of the event for a wait of more than a second. Its field `holder` describes the process that has the lock, if
+/// it is known. A program with a person in front of it may show it.
 pub const LONG_WAIT: &str = "hermes_sqlite::long_wait";
 
 /// A wait from which on it is reported. Shorter ones are common, and over before a person has read the report.
@@ -62,8 +62,8 @@ fn writer(store: &Path) -> Option<String> {
     holder(&beside(store, "-shm"), WAL_LOCKS).or_else(|| holder(store, FILE_LOCKS)).map(described)
 }
 
-/// Returns the process that has locked one of these bytes of a file for itself, if a line of `/proc/locks` says so, such as
-/// `1: POSIX  ADVISORY  WRITE 1234 08:01:5678 120 120`.
+/// Returns the process that has locked one of these bytes of a file for itself, if a line of `/proc/locks` says so,
+/// such as `1: POSIX  ADVISORY  WRITE 1234 08:01:5678 120 120`.
 fn locker(line: &str, inode: u64, bytes: &RangeInclusive<u64>) -> Option<u32> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [_, "POSIX", _, "WRITE", process, file, first, last] = words[..] else { return None };

@@ -1,8 +1,8 @@
 //! The queue in which the writers of all our processes wait for a slot.
 //!
-//! SQLite's own lock is polled, which is not fair. So each of our writers first waits for the lock of a file beside the store, and only
-//! then takes SQLite's lock. Foreign writers use SQLite's lock alone, which keeps the data right; for them a slot leaves that lock free now
-//! and then. Where the file cannot be created, there is no queue.
+//! SQLite's own lock is polled, which is not fair. So each of our writers first waits for the lock of a file beside the
+//! store, and only then takes SQLite's lock. Foreign writers use SQLite's lock alone, which keeps the data right; for
+//! them a slot leaves that lock free now and then. Where the file cannot be created, there is no queue.
 
 mod pace;
 mod state;
@@ -25,13 +25,15 @@ use waiting::{Waited, Waiting};
 /// Describes a program that holds SQLite's lock without a slot in the queue.
 const FOREIGN_WRITER: &str = "a program outside the writers' queue (the Python agent, sqlite3 or similar)";
 
-/// Age of a slot from which on its holder counts as stuck. Other writers then use SQLite's lock alone, which the holder may not even hold.
+/// Age of a slot from which on its holder counts as stuck. Other writers then use SQLite's lock alone, which the holder
+/// may not even hold.
 const STUCK: Duration = Duration::from_secs(5);
 /// The longest pause between two checks of a waiting writer for a stuck holder.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How long the last holder of a slot leaves the next one to a waiting writer. The system wakes waiting writers when the lock is released and
-/// gives it to the first that asks; on a busy machine that would be the one that runs already, again and again.
+/// How long the last holder of a slot leaves the next one to a waiting writer. The system wakes waiting writers when
+/// the lock is released and gives it to the first that asks; on a busy machine that would be the one that runs already,
+/// again and again.
 const YIELD_TIME: Duration = Duration::from_millis(20);
 /// The pause between two checks meanwhile.
 const GLANCE: Duration = Duration::from_micros(200);
@@ -248,7 +250,8 @@ impl Queue {
         }
     }
 
-    /// Opens the queue file, again if it was removed since. Returns `None` for a file that is not ours, which is never written to.
+    /// Opens the queue file, again if it was removed since. Returns `None` for a file that is not ours, which is never
+    /// written to.
     fn open(&mut self) -> Option<Arc<File>> {
         let place = std::fs::metadata(&self.path).ok().map(|found| (found.dev(), found.ino()));
         let ours = self.file.as_ref().and_then(|file| file.metadata().ok()).map(|found| (found.dev(), found.ino()));

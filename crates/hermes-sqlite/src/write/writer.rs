@@ -28,8 +28,8 @@ const GROUP: usize = 256;
 const GROUP_TIME: Duration = Duration::from_millis(50);
 /// How long background work waits for a slot while no job waits.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// After a group that took longer than this, background work takes a slot of its own, so that waiting writers wait for at most one long
-/// transaction.
+/// After a group that took longer than this, background work takes a slot of its own, so that waiting writers wait for
+/// at most one long transaction.
 const SHORT: Duration = Duration::from_millis(10);
 
 /// A write that can be repeated, with any type of answer.

@@ -15,7 +15,8 @@ fn open(file: &File, adopt: Adopt) -> Result<SqliteStore, StoreError> {
     SqliteStore::open(&file.path(), &SqliteOptions { read_only, adopt, ..SqliteOptions::default() })
 }
 
-/// Makes every call that reads, each on a store of its own, and checks the file after each. Returns the calls that failed.
+/// Makes every call that reads, each on a store of its own, and checks the file after each. Returns the calls that
+/// failed.
 async fn read_all(file: &File, before: &Untouched) -> Vec<&'static str> {
     let mut failed = Vec::new();
     for adopt in [Adopt::AtOpen, Adopt::OnFirstWrite] {

@@ -43,8 +43,8 @@ pub(super) async fn all(context: &Context, fixes: Vec<Fix>) -> Vec<(String, Opti
     done
 }
 
-/// Runs deferred work, or rebuilds the indexes. Closing the store at the end checkpoints the WAL, unless another program
-/// has the file open.
+/// Runs deferred work, or rebuilds the indexes. Closing the store at the end checkpoints the WAL, unless another
+/// program has the file open.
 async fn upkeep(context: &Context, rebuild: bool) -> Result<(), CliError> {
     let store = context.open_for_writing().await?.store;
     let bar = context.ui.progress();

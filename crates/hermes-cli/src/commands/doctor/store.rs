@@ -3,6 +3,7 @@
 use super::place;
 use crate::context::{Access, Context, OpenStore};
 use crate::error::CliError;
+use crate::program::called;
 use crate::reports::{Degree, Fix, Item};
 use hermes_app::workspace::must_exist;
 use hermes_config::Settings;
@@ -68,7 +69,7 @@ fn without_upkeep(items: &mut [Item], place: &str) {
         item.fix = None;
         item.remedy = Some(match item.name {
             "log" => "stop every agent; the last one to close the file shortens the WAL".to_owned(),
-            _ => format!("`hermes sessiondb adopt{place}` makes searches faster"),
+            _ => called(&format!("`hermes sessiondb adopt{place}` makes searches faster")).into_owned(),
         });
     }
 }
@@ -147,7 +148,7 @@ fn judged(check: &Check, url: &StoreUrl, is_damaged: bool) -> Item {
     if check.problems == 0 {
         let facts = plural(check.looked_at, check.things);
         let notes = if check.notes > 0 {
-            format!(", {} (see `hermes sessions verify`)", plural(check.notes, "notes"))
+            format!(", {} (see {})", plural(check.notes, "notes"), called("`hermes sessions verify`"))
         } else {
             String::new()
         };
@@ -157,7 +158,7 @@ fn judged(check: &Check, url: &StoreUrl, is_damaged: bool) -> Item {
     let first = first.map(|finding| format!("{} {}", finding.object, finding.what)).unwrap_or_default();
     let what = match check.problems {
         1 => first,
-        many => format!("{first}, and {} more (see `hermes sessions verify`)", many - 1),
+        many => format!("{first}, and {} more (see {})", many - 1, called("`hermes sessions verify`")),
     };
     match check.name {
         "file" => Item::new("file", Degree::Problem, what).remedy(repair(url)),

@@ -190,6 +190,8 @@ impl BufRead for Piped {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         while self.used == self.line.len() {
             match self.lines.recv_timeout(LOOK) {
+                // The last line may be incomplete: the program that writes it may have got the signal too.
+                Ok(_) if self.stop.asked().is_some() => return Ok(&[]),
                 Ok(line) => (self.line, self.used) = (line?, 0),
                 Err(RecvTimeoutError::Disconnected) => return Ok(&[]),
                 Err(RecvTimeoutError::Timeout) if self.stop.asked().is_some() => return Ok(&[]),

@@ -83,11 +83,16 @@ fn a_change_that_fails_is_told() {
         let mut sitting = sit(&home, &["--read-only"]);
         sitting.see("4 conversations").press(&keys).see("read-only").press(&ctrl('c'));
         assert_eq!(sitting.end().1, 0);
-        // A failure that was not shown is printed after leaving.
-        let mut sitting = sit(&home, &["--read-only"]);
-        sitting.see("4 conversations").press(&format!("{keys}{}", ctrl('c')));
-        let (sent, code) = sitting.end();
-        assert!(sent.rsplit_once(LEFT).unwrap().1.contains("error: ") && code == 1, "{sent:?}");
+        // A failure that was not shown is printed after leaving. On a busy machine it may be shown before Ctrl-C is read.
+        let is_printed = || {
+            let mut sitting = sit(&home, &["--read-only"]);
+            sitting.see("4 conversations").press(&format!("{keys}{}", ctrl('c')));
+            let (sent, code) = sitting.end();
+            let is_printed = sent.rsplit_once(LEFT).unwrap().1.contains("error: ");
+            assert_eq!(code, i32::from(is_printed), "{sent:?}");
+            is_printed
+        };
+        assert!((0..20).any(|_| is_printed()), "it was shown before each time");
     }
 }
 

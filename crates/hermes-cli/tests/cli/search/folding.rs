@@ -70,6 +70,8 @@ fn of_each_conversation_three_hits_are_shown_and_the_others_counted() {
 fn totals_give_no_number_that_was_not_counted() {
     let seen = unequal().see(&["sessions", "search", "needle", "--limit", "1"]);
     assert!(seen.contains("\n1 hit shown, from 1 conversation; there are more\n"), "{seen}");
+    let run = unequal().hermes(&["sessions", "search", "needle", "--limit", "1"]).env("COLUMNS", "40").see();
+    assert!(run.contains("\n1 hit shown, from 1 conversation; there\nare more\n"), "broken between words: {run}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The trash as whoever takes it elsewhere reads it.
+//! Reads the trash for the file that `detach` writes.
 
 use super::restore::noted_pins_and_tags;
 use super::tables::{self, names};
@@ -10,17 +10,17 @@ use hermes_session::{PinAndTags, SessionId, Timestamp};
 /// A conversation in the trash.
 pub(crate) struct Kept {
     pub(crate) number: i64,
-    /// The session that it goes on in.
+    /// The session in which it continues.
     pub(crate) id: SessionId,
     pub(crate) deleted_at: Timestamp,
     pub(crate) until: Timestamp,
     /// Its sessions, parents first.
     pub(crate) members: Vec<SessionId>,
-    /// The pin and the tags that it had.
+    /// Its pin and tags.
     pub(crate) pins_and_tags: PinAndTags,
 }
 
-/// Returns what is in the trash, the oldest first.
+/// Returns the entries of the trash, oldest first.
 pub(crate) fn kept(database: &Database) -> Result<Vec<Kept>, Failure> {
     let mut kept = Vec::new();
     for entry in list(database, None, u32::MAX)?.into_iter().rev() {
@@ -37,13 +37,13 @@ pub(crate) fn kept(database: &Database) -> Result<Vec<Kept>, Failure> {
     Ok(kept)
 }
 
-/// Has this connection read one entry of the trash in the place of the store's sessions and messages: views in memory come before the
-/// tables of the file. For a connection that is used for nothing else.
+/// Makes this connection read one entry of the trash instead of the store's sessions and messages: temporary views hide
+/// the tables of the file. The connection must not be used for anything else.
 pub(crate) fn show_kept(database: &Database, number: i64) -> Result<(), Failure> {
     let (sessions, messages) = (tables::of_sessions(database)?, tables::of_messages(database)?);
     let is_first = !database.prepare("SELECT 1 FROM temp.sqlite_schema WHERE name = 'hx_shown'")?.exists([])?;
     if is_first {
-        // A table that an earlier release made does not say it.
+        // A table that an earlier release created lacks the column.
         let archived = if tables::keeps_archived(database)? { "hx_archived = 1" } else { "0" };
         database.execute_batch(&format!(
             "CREATE TEMP TABLE hx_shown (number INTEGER NOT NULL); INSERT INTO hx_shown VALUES (0);

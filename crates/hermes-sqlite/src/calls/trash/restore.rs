@@ -1,6 +1,6 @@
-//! Bringing a conversation back: copied in steps, hidden, and shown as a whole by the step that takes it out of the trash.
+//! Restores a conversation: it is copied in steps while hidden; the last step makes it visible and removes the entry.
 //!
-//! Until that step the trash has all of it, so that nothing is lost with a copy that nobody goes on with.
+//! Until that step the trash has all of it, so that an abandoned copy loses nothing.
 
 use super::tables::{self, Column, Linked};
 use super::{find, forget};
@@ -21,19 +21,19 @@ use hermes_session::{
 use hermes_sql::Answer;
 use rusqlite::{ErrorCode, params};
 
-/// How many messages are looked up at once.
+/// Messages read at once.
 const PIECE: u32 = 64;
 
-/// How far a copy is.
+/// Progress of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Restoring {
     /// Another step is needed.
     Under,
-    /// All of it is there, hidden; or the request was answered before.
+    /// The copy is complete and hidden, or the request was answered before.
     Ready,
 }
 
-/// Copies as much as a step allows.
+/// Copies sessions and messages, as many as a step allows.
 pub(crate) fn prepare(database: &Database, id: &SessionId, request: &Request) -> Result<Restoring, Failure> {
     if is_known(database, request)? {
         return Ok(Restoring::Ready);
@@ -45,7 +45,7 @@ pub(crate) fn prepare(database: &Database, id: &SessionId, request: &Request) ->
     let (mut budget, copier) = (Budget::step(), Copier::new(database, entry.number)?);
     for member in &members {
         if !is_begun(database, member)? {
-            // What is left of it from its way into the trash, of an import that did not end, or after the agent deleted it.
+            // Rows left by an unfinished move to the trash, an interrupted import, or a deletion by the agent.
             if !deletion::clear(database, member, &mut budget)? {
                 return Ok(Restoring::Under);
             }
@@ -59,7 +59,7 @@ pub(crate) fn prepare(database: &Database, id: &SessionId, request: &Request) ->
     Ok(Restoring::Ready)
 }
 
-/// Whether a session is half-way back.
+/// Returns whether a session is partly restored.
 fn is_begun(database: &Database, id: &SessionId) -> Result<bool, Failure> {
     Ok(database
         .prepare_cached(
@@ -68,7 +68,7 @@ fn is_begun(database: &Database, id: &SessionId) -> Result<bool, Failure> {
         .exists(params![id.as_str()])?)
 }
 
-/// Sees that no other session has an id.
+/// Fails with a conflict if a visible session has the id.
 fn refuse_taken(database: &Database, id: &SessionId) -> Result<(), Failure> {
     if !hidden::is_hidden(database, id)?
         && database.prepare_cached("SELECT 1 FROM sessions WHERE id = ?")?.exists(params![id.as_str()])?
@@ -78,7 +78,8 @@ fn refuse_taken(database: &Database, id: &SessionId) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a session that is half-way back has messages that did not come from the trash: the agent sees it, and may have gone on in it.
+/// Returns whether a partly restored session has messages that did not come from the trash: the agent sees the session
+/// and may have continued in it.
 pub(super) fn is_gone_on_with(database: &Database, number: i64, id: &SessionId) -> Result<bool, Failure> {
     let Some(arrival) = hidden::arrival_by(database, id, Hidden::Restoring)? else { return Ok(false) };
     Ok(database
@@ -89,7 +90,7 @@ pub(super) fn is_gone_on_with(database: &Database, number: i64, id: &SessionId) 
         .query_row(params![number, id.as_str(), arrival.messages], |row| row.get(0))?)
 }
 
-/// Gives up a copy that can't be shown.
+/// Abandons a copy that can't become visible: its rows are deleted in later steps.
 pub(crate) fn abandon(database: &Database, id: &SessionId) -> Result<(), Failure> {
     let Some((entry, members)) = find(database, id)? else { return Ok(()) };
     for member in &members {
@@ -101,7 +102,8 @@ pub(crate) fn abandon(database: &Database, id: &SessionId) -> Result<(), Failure
     Ok(())
 }
 
-/// Shows what was copied and takes it out of the trash; nothing if somebody came in between and more steps are needed.
+/// Makes a complete copy visible and removes its entry. Returns `None` if more steps are needed, because another writer
+/// changed something.
 pub(crate) fn finish(database: &Database, id: &SessionId, request: &Request) -> Result<Option<Restored>, Failure> {
     if prepare(database, id, request)? != Restoring::Ready {
         return Ok(None);
@@ -125,7 +127,7 @@ pub(crate) fn finish(database: &Database, id: &SessionId, request: &Request) -> 
     Ok(Some(restored))
 }
 
-/// The pin and the tags that a conversation had.
+/// Returns the pin and tags of an entry.
 pub(super) fn noted_pins_and_tags(database: &Database, number: i64) -> Result<PinAndTags, Failure> {
     Ok(database
         .prepare_cached("SELECT pinned_at, tags FROM hx_trash WHERE number = ?")?
@@ -138,7 +140,7 @@ fn tags_of(text: &str) -> Vec<Tag> {
     Answer::recall(text).unwrap_or_default()
 }
 
-/// Shows a session as it is; what became of its title if it had to change.
+/// Makes a session visible. Returns its old and new title if the title had to change.
 pub(super) fn show(database: &Database, number: i64, id: &SessionId) -> Result<Option<Retitled>, Failure> {
     let (had, parent, relation, started_at) = database
         .prepare_cached(
@@ -182,7 +184,7 @@ impl<'a> Copier<'a> {
     fn new(database: &'a Database, number: i64) -> Result<Self, Failure> {
         let sessions = tables::of_sessions(database)?;
         let values = sessions.iter().map(|column| match column.name.as_str() {
-            // Nobody has these before all of it is there.
+            // Set only when the copy is complete.
             "\"title\"" | "\"parent_session_id\"" => "NULL".to_owned(),
             _ => column.back(),
         });
@@ -211,22 +213,23 @@ impl<'a> Copier<'a> {
         })
     }
 
-    /// Puts a session in, hidden.
+    /// Inserts a session, hidden.
     fn session(&self, id: &SessionId) -> Result<(), Failure> {
         hidden::hide(self.database, id, Hidden::Restoring)?;
-        // Of its messages, none is there: not even one with the smallest id.
+        // No message was copied yet, not even one with the smallest id.
         hidden::set_arrival(self.database, id, Arrival { messages: i64::MIN, last: 0 })?;
         self.database.prepare_cached(&self.session)?.execute(params![self.number, id.as_str()])?;
         const ARCHIVED: &str = "SELECT 1 FROM hx_trash_session WHERE hx_number = ? AND id = ? AND hx_archived = 1";
         if self.keeps_archived && self.database.prepare_cached(ARCHIVED)?.exists(params![self.number, id.as_str()])? {
             archive::mark(self.database, id, true)?;
         }
-        // The trigger for foreign writers has stamped it; what is hidden has no row there.
+        // The trigger for foreign writers added a row, which hidden sessions do not have.
         self.database.prepare_cached("DELETE FROM hx_session WHERE session_id = ?")?.execute(params![id.as_str()])?;
         self.linked.iter().try_for_each(|linked| self.rows_of(linked, id))
     }
 
-    /// Puts the rows of another table in that refer to a session. One whose place is taken by now stays out, unless another number will do.
+    /// Inserts the rows of another table that refer to a session. A row that violates a constraint is left out, unless
+    /// it can be inserted with another row number.
     fn rows_of(&self, linked: &Linked, id: &SessionId) -> Result<(), Failure> {
         let Linked { table, column, kept, columns } = linked;
         let mut rows = self
@@ -255,7 +258,7 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    /// Puts messages in, as many as a step allows; whether all are there.
+    /// Inserts messages, as many as a step allows. Returns whether all were inserted.
     fn messages(&self, session: &SessionId, budget: &mut Budget) -> Result<bool, Failure> {
         let (database, is_deferred) = (self.database, self.database.layout().is_deferred());
         let Some(mut arrival) = hidden::arrival_by(database, session, Hidden::Restoring)? else { return Ok(false) };
@@ -276,7 +279,7 @@ impl<'a> Copier<'a> {
                 if has_nul && !is_deferred {
                     indexes::settle(database, session, id)?;
                 }
-                // How far it is goes by the id that a message had; the one it has now may be another.
+                // The cursor is the id in the trash; the message may have got another one.
                 arrival = Arrival { messages: had, last: id.0 };
                 budget.spend();
                 if budget.is_spent() {
@@ -288,7 +291,7 @@ impl<'a> Copier<'a> {
         }
     }
 
-    /// Puts a message in, with the id it had if that can be.
+    /// Inserts a message, with its old id if that is free. Returns its id.
     fn message(&self, row: i64, had: MessageId, last: MessageId) -> Result<MessageId, Failure> {
         let database = self.database;
         let is_free = had > last && had <= MAX_KEPT_ID && !import::is_taken(database, had)?;
@@ -299,7 +302,7 @@ impl<'a> Copier<'a> {
             indexes::late(database, id)?;
             return Ok(MessageId(id));
         }
-        // Where the indexes wait, they have to know the id beforehand.
+        // Deferred indexing needs the id before the row is inserted.
         let id = match wanted {
             Some(id) => indexes::note(database, id.0).map(|()| id)?,
             None => MessageId(indexes::reserve(database, 1)?.first),

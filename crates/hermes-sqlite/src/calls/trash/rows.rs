@@ -1,4 +1,4 @@
-//! Rows of the agent's other tables that refer to a session, to and from the file that `detach` keeps.
+//! Reads and inserts rows of the agent's other tables that refer to a session, for the file that `detach` writes.
 
 use super::tables::{self, Column, quoted};
 use crate::calls::extra::{scalar, value};
@@ -10,8 +10,8 @@ use hermes_session::{Extra, SessionId};
 use rusqlite::types::Value;
 use rusqlite::{ErrorCode, params, params_from_iter};
 
-/// Returns the rows that went to the trash with a session. Rows of tables that the agent no longer has are returned for the first session
-/// of their entry: without the agent's table the column with the session's id is unknown.
+/// Returns the rows that went to the trash with a session. Rows of tables that the agent no longer has are returned for
+/// the first session of their entry: without the agent's table the column with the session's id is unknown.
 pub(crate) fn kept_rows(
     database: &Database,
     number: i64,
@@ -72,7 +72,8 @@ pub(crate) fn import_rows(
     Ok(count_left_out(left))
 }
 
-/// Inserts one row. Returns `false` if a constraint forbids it. A row number that is taken by now is replaced by a free one.
+/// Inserts one row. Returns `false` if a constraint forbids it. A row number that is taken by now is replaced by a free
+/// one.
 fn insert(
     database: &Database,
     table: &str,

@@ -1,7 +1,8 @@
-//! The tables of the trash: rows with every column that the agent's tables have, whichever agent made them.
+//! The tables of the trash: they have every column of the agent's tables, of any release.
 //!
-//! They are made with the first conversation that goes to the trash. Columns that an agent has added since are added here before the next
-//! one goes, with the default that the agent's own rows got. The same holds for tables whose rows go with a session that they refer to.
+//! They are created with the first conversation that is moved to the trash. Columns that an agent adds later are added
+//! before the next one is moved, with the default of the agent's column. The same holds for other tables whose rows are
+//! deleted with the session that they refer to.
 
 use crate::calls::topics;
 use crate::error::Failure;
@@ -28,7 +29,7 @@ CREATE TABLE IF NOT EXISTS hx_trash (
 /// Prefix of the tables that keep rows which refer to a session; the name of the agent's table follows.
 const WITH: &str = "hx_trash_with_";
 
-/// A table of the trash, the agent's table whose rows it has, what it has besides, and its indexes.
+/// A table of the trash, the agent's table whose rows it keeps, its additional columns, and its indexes.
 struct Kept {
     name: String,
     of: String,
@@ -68,7 +69,8 @@ pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A table of the agent's whose rows go with the session that they refer to, and the one that keeps them. The names are quoted.
+/// A table of the agent whose rows are deleted with the session that they refer to, and the table that keeps them. The
+/// names are quoted.
 pub(super) struct Linked {
     pub(super) table: String,
     /// The column with the session's id.
@@ -78,7 +80,8 @@ pub(super) struct Linked {
     pub(super) columns: Vec<Column>,
 }
 
-/// The tables whose rows go with a session, each with the column that says with which. Chat topics do not come back.
+/// Returns the tables whose rows are deleted with a session, each with the column of the session's id. Chat topics are
+/// left out: they are not restored.
 pub(super) fn going_with_a_session(database: &Database) -> Result<Vec<(String, String)>, rusqlite::Error> {
     let mut statement = database.prepare_cached(
         "SELECT t.name, min(f.\"from\") FROM main.sqlite_schema t JOIN pragma_foreign_key_list(t.name) f \
@@ -105,7 +108,8 @@ pub(super) fn linked(database: &Database) -> Result<Vec<Linked>, rusqlite::Error
     Ok(linked)
 }
 
-/// The tables that keep rows which referred to a session, whether or not the agent still has its own. The names are quoted.
+/// Returns the quoted names of the tables that keep rows which referred to a session, also if the agent's table is
+/// gone.
 pub(super) fn with_sessions(database: &Database) -> Result<Vec<String>, rusqlite::Error> {
     Ok(kept_with_sessions(database)?.iter().map(|(_, kept)| quoted(kept)).collect())
 }
@@ -124,18 +128,19 @@ pub(crate) fn kept_with_sessions(connection: &Connection) -> Result<Vec<(String,
 pub(super) struct Column {
     /// Its name, quoted.
     pub(super) name: String,
-    /// Its type as it was written.
+    /// Its declared type.
     kind: String,
     /// Its default, as SQL.
     default: Option<String>,
-    /// Whether it takes no NULL.
+    /// Whether it is NOT NULL.
     is_required: bool,
-    /// Whether it tells rows apart by itself.
+    /// Whether it alone is the primary key.
     is_key: bool,
 }
 
 impl Column {
-    /// Returns the expression that restores the column: its value, or the default if it is NULL and the column is required.
+    /// Returns the expression that restores the column: its value, or the default if it is NULL and the column is
+    /// required.
     pub(super) fn back(&self) -> String {
         match &self.default {
             Some(default) if self.is_required => format!("coalesce({}, ({default}))", self.name),
@@ -143,15 +148,15 @@ impl Column {
         }
     }
 
-    /// Whether SQLite gives it a number by itself where it has none.
+    /// Returns whether it is the row number, which SQLite assigns if it is NULL.
     pub(super) fn is_number_of_row(&self) -> bool {
         self.is_key && self.kind.eq_ignore_ascii_case("INTEGER")
     }
 }
 
-/// The columns that are stored in a table, in order; none if it is not there.
+/// Returns the stored columns of a table, in order. Empty if there is no such table.
 pub(super) fn columns_of(database: &Database, table: &str) -> Result<Vec<Column>, rusqlite::Error> {
-    // Columns that are computed are not among them.
+    // This pragma leaves out generated columns.
     let mut statement =
         database.prepare("SELECT name, type, dflt_value, \"notnull\", pk FROM pragma_table_info(?, 'main')")?;
     let columns = statement.query_map([table], |row| {
@@ -170,12 +175,12 @@ pub(super) fn columns_of(database: &Database, table: &str) -> Result<Vec<Column>
     Ok(columns)
 }
 
-/// Whether anything was ever in the trash.
+/// Returns whether the tables of the trash exist.
 pub(super) fn are_there(database: &Database) -> Result<bool, rusqlite::Error> {
     database.prepare_cached("SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = 'hx_trash'")?.exists([])
 }
 
-/// Makes the tables, or what is missing of them.
+/// Creates the tables, and columns that are missing.
 pub(super) fn make(database: &Database) -> Result<(), Failure> {
     database.execute_batch(ENTRIES)?;
     let with = going_with_a_session(database)?;
@@ -184,7 +189,7 @@ pub(super) fn make(database: &Database) -> Result<(), Failure> {
         let (agents, ours) = (columns_of(database, &of)?, columns_of(database, &name)?);
         let name = quoted(&name);
         if ours.is_empty() {
-            // No constraint of the agent's: what it once took is kept, whatever it takes later.
+            // Without the agent's constraints: a row that it accepted is kept even if its rules change.
             let list: Vec<String> = agents.iter().map(|column| format!("{} {}", column.name, column.kind)).collect();
             database.execute_batch(&format!("CREATE TABLE {name} ({besides}, {})", list.join(", ")))?;
         } else {
@@ -200,31 +205,31 @@ pub(super) fn make(database: &Database) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Adds a column, with its default if rows that are there can have it.
+/// Adds a column, with its default if SQLite accepts that for existing rows.
 fn add(database: &Database, table: &str, column: &Column) -> Result<(), Failure> {
     let plain = format!("ALTER TABLE {table} ADD COLUMN {} {}", column.name, column.kind);
     let Some(default) = &column.default else { return Ok(database.execute_batch(&plain)?) };
     match database.execute_batch(&format!("{plain} DEFAULT {default}")) {
-        // One that has to be computed can't be.
+        // SQLite refuses a default that is an expression.
         Err(_) => Ok(database.execute_batch(&plain)?),
         Ok(()) => Ok(()),
     }
 }
 
-/// Returns whether the trash says which sessions our own table had as archived. A table that an earlier release made has
-/// no column for it until the next conversation goes.
+/// Returns whether the trash records which sessions our own table had as archived. A table that an earlier release
+/// created gets the column when the next conversation is moved.
 pub(super) fn keeps_archived(database: &Database) -> Result<bool, rusqlite::Error> {
     let mut statement =
         database.prepare_cached("SELECT 1 FROM pragma_table_info(?, 'main') WHERE name = 'hx_archived'")?;
     statement.exists([sessions().name])
 }
 
-/// The columns of sessions that both tables have.
+/// Returns the columns of sessions that both tables have.
 pub(super) fn of_sessions(database: &Database) -> Result<Vec<Column>, rusqlite::Error> {
     shared(database, &sessions())
 }
 
-/// The columns of messages that both tables have.
+/// Returns the columns of messages that both tables have.
 pub(super) fn of_messages(database: &Database) -> Result<Vec<Column>, rusqlite::Error> {
     shared(database, &messages())
 }
@@ -236,7 +241,7 @@ fn shared(database: &Database, kept: &Kept) -> Result<Vec<Column>, rusqlite::Err
     Ok(columns)
 }
 
-/// The names of columns, behind a prefix.
+/// Returns the names of columns, each after a prefix.
 pub(super) fn names(columns: &[Column], prefix: &str) -> String {
     columns.iter().map(|column| format!("{prefix}{}", column.name)).collect::<Vec<_>>().join(", ")
 }

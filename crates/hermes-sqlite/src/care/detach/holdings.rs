@@ -7,7 +7,7 @@ use crate::write::database::Database;
 use hermes_session::{PinAndTags, SessionId};
 use rusqlite::Connection;
 
-/// Numbers of the rows that only our tables hold. `detach` writes them to a file before it removes the tables.
+/// Counts of the rows that only our tables hold. `detach` writes them to a file before it removes the tables.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Holdings {
     /// Conversations in the trash.
@@ -29,14 +29,15 @@ impl Holdings {
     }
 }
 
-/// Tables of which no row may be left: each is something that a process of ours still has to do.
-const WAITING: [(&str, &str); 3] = [
-    ("hx_inbox", "messages wait in the inbox"),
-    ("hx_outbox", "messages wait in the outbox"),
-    ("hx_turn", "turns are open"),
+/// Tables that have to be empty, each with the reason if it has one row, and if it has more: a row is work left for a
+/// process of ours.
+const WAITING: [(&str, &str, &str); 3] = [
+    ("hx_inbox", "message waits in the inbox", "messages wait in the inbox"),
+    ("hx_outbox", "message waits in the outbox", "messages wait in the outbox"),
+    ("hx_turn", "turn is open", "turns are open"),
 ];
 
-/// Counts what only we hold. A table that was never made holds nothing.
+/// Counts the rows that only our tables hold. A missing table counts as empty.
 pub(super) fn count(connection: &Connection) -> Result<Holdings, rusqlite::Error> {
     Ok(Holdings {
         trashed: rows(connection, "hx_trash", "WHERE gone = 0")?,
@@ -59,12 +60,13 @@ fn with_sessions(connection: &Connection) -> Result<Vec<(String, u64)>, rusqlite
     Ok(counted)
 }
 
-/// Returns what keeps a store from being detached, if anything does.
+/// Returns the rows of [`WAITING`] that keep a store from being detached; `None` if there are none.
 pub(super) fn waiting(connection: &Connection) -> Result<Option<String>, rusqlite::Error> {
-    for (table, what) in WAITING {
-        let count = rows(connection, table, "")?;
-        if count > 0 {
-            return Ok(Some(format!("{count} {what}")));
+    for (table, one, many) in WAITING {
+        match rows(connection, table, "")? {
+            0 => {}
+            1 => return Ok(Some(format!("1 {one}"))),
+            count => return Ok(Some(format!("{count} {many}"))),
         }
     }
     Ok(None)
@@ -94,7 +96,7 @@ pub(super) fn marked(database: &Database) -> Result<Vec<(SessionId, PinAndTags)>
     ids.into_iter().map(pins_and_tags).collect()
 }
 
-/// Returns what is in the trash, the oldest first.
+/// Returns the entries of the trash, oldest first.
 pub(super) fn trashed(database: &Database) -> Result<Vec<trash::Kept>, Failure> {
     trash::kept(database)
 }

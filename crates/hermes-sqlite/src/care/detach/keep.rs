@@ -1,7 +1,8 @@
-//! The file that keeps what only we hold, so that `hermes sessions import` can take it back.
+//! Writes the file with the data that only our tables hold. `hermes sessions import` reads it.
 //!
-//! A line for the pin and the tags of each conversation that has any, a line for each session that our own table has as archived, then the conversations of the trash in the form of an export, each
-//! line with the entry that it belonged to. `docs/leaving.md` has the form.
+//! It has a line for the pin and tags of each conversation with any, a line for each session that our own table has as
+//! archived, then the conversations of the trash as exported sessions, each line with its entry. `docs/leaving.md`
+//! describes the format.
 
 use super::holdings;
 use crate::calls::trash::{self, Kept};
@@ -19,11 +20,11 @@ use std::io::{BufWriter, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// How many messages are held at once.
+/// Messages held in memory at once.
 const PAGE: u32 = 100;
 
-/// Writes the file, for its owner alone: it is there when it is whole and on disk. `database` is read through and then not good for
-/// anything else.
+/// Writes the file with mode 0600. It appears under its name only when it is complete and on disk. `database` can't be
+/// used for anything else afterwards: temporary views hide its tables.
 pub(super) fn write(database: &Database, target: &Path, progress: &mut dyn FnMut(u64)) -> Result<(), Failure> {
     let part = place::beside(target, &format!(".part-{}", std::process::id()));
     let failed = |error: std::io::Error| {
@@ -41,7 +42,7 @@ pub(super) fn write(database: &Database, target: &Path, progress: &mut dyn FnMut
     outcome
 }
 
-/// Hands over every line, in pieces.
+/// Passes every line to `put`, in pieces.
 fn lines(
     database: &Database,
     put: &mut dyn FnMut(&str) -> Result<(), Failure>,

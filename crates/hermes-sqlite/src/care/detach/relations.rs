@@ -1,7 +1,8 @@
 //! Writes the relation of a session to its parent where the agent looks for it.
 //!
-//! The agent infers it from end reasons and times, unless the settings of the session name the parent under `_branched_from` or
-//! `_delegate_from` (releases from 0.16 and 0.17 on). Our tables record it when the session is created. Where the two differ, the key is added.
+//! The agent infers it from end reasons and times, unless the settings of the session name the parent under
+//! `_branched_from` or `_delegate_from` (releases from 0.16 and 0.17 on). Our tables record it when the session is
+//! created. Where the two differ, the key is added.
 
 use crate::error::Failure;
 use crate::open::schema;
@@ -11,24 +12,26 @@ use hermes_session::Json;
 use rusqlite::params;
 use rusqlite::types::{Value, ValueRef};
 
-/// How many sessions are looked at in one statement.
+/// Sessions read by one statement.
 const PIECE: i64 = 200;
-/// From this schema on the agent takes every unmarked child of a compressed session for what carries it on, whenever it started.
+/// From this schema on the agent takes every unmarked child of a compressed session for its continuation, whatever its
+/// start.
 const MARKED_SINCE: i64 = 16;
 
-/// How far it is.
+/// Progress of writing relations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Relations {
-    /// The last session that was looked at.
+    /// The last session that was checked.
     pub(super) after: String,
     /// How many sessions got a key.
     pub(super) written: u64,
-    /// Sessions whose settings can't take one.
+    /// Sessions whose settings can't hold one.
     pub(super) left: Vec<String>,
     pub(super) is_over: bool,
 }
 
-/// The relation that the agent would infer for a session `s` with a parent `p`; `schema/side.rs` infers it the same way.
+/// The relation that the agent would infer for a session `s` with a parent `p`; `schema/side.rs` infers it the same
+/// way.
 const INFERRED: &str = "CASE
     WHEN p.end_reason = 'compression' AND s.started_at >= p.ended_at THEN
         CASE WHEN EXISTS (SELECT 1 FROM sessions o WHERE o.parent_session_id = p.id AND o.started_at >= p.ended_at
@@ -37,7 +40,7 @@ const INFERRED: &str = "CASE
     WHEN p.end_reason = 'branched' AND s.started_at >= p.ended_at THEN 'branch'
     ELSE 'delegate' END";
 
-/// Looks at some more sessions.
+/// Checks the next sessions, as many as a step allows.
 pub(super) fn step(database: &Database, mut so_far: Relations) -> Result<Relations, Failure> {
     let mut budget = Budget::step();
     let is_timeless = schema::version(database)?.is_some_and(|version| version >= MARKED_SINCE);
@@ -90,10 +93,10 @@ fn settings(value: ValueRef<'_>) -> Result<String, ()> {
     }
 }
 
-/// Adds a key to settings, and leaves everything else in them as it is spelled. `None` if they say already what the session is.
+/// Adds a key to settings without changing the spelling of the rest. Returns `None` if they already name a parent.
 ///
 /// # Errors
-/// If they are no JSON object.
+/// If they are not a JSON object.
 fn with_key(settings: &str, key: &str, parent: &str) -> Result<Option<String>, ()> {
     let value = Json::parse(settings).ok().and_then(|json| json.to_value()).ok_or(())?;
     let object = value.as_object().ok_or(())?;

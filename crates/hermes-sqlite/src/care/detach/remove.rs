@@ -1,4 +1,4 @@
-//! Taking our objects out: the large ones are emptied in steps, then all go in one transaction.
+//! Removes our objects: large tables are emptied in steps, then one transaction drops all objects.
 
 use crate::calls::trash;
 use crate::error::Failure;
@@ -8,11 +8,11 @@ use crate::write::budget::Budget;
 use crate::write::database::Database;
 use hermes_session::Emptying;
 
-/// How many request keys go in one statement.
+/// Request keys deleted by one statement.
 const PIECE: i64 = 200;
 
-/// Empties some more of what is large. Returns whether there may be more. Interrupted, the store can be used: indexes of ours are made again by
-/// the next process that keeps it in order.
+/// Empties the next part of our large tables. Returns whether there may be more. After an interruption the store can be
+/// used: the next upkeep rebuilds our indexes.
 pub(super) fn empty_step(database: &Database) -> Result<bool, Failure> {
     if !trash::list(database, None, 1)?.is_empty() {
         trash::empty(database, &Emptying::All)?;
@@ -30,7 +30,7 @@ pub(super) fn empty_step(database: &Database) -> Result<bool, Failure> {
             return Ok(true);
         }
     }
-    // Each by itself: on a file with many sessions to drop one takes a while.
+    // One index per transaction: in a file with many sessions dropping one takes long.
     match names(database, "index")?.first() {
         Some(index) => {
             database.execute_batch(&format!("DROP INDEX {index}"))?;
@@ -40,8 +40,8 @@ pub(super) fn empty_step(database: &Database) -> Result<bool, Failure> {
     }
 }
 
-/// Removes every object of ours and our revision. Returns `false`, with nothing changed, if something came in between and has to be finished
-/// first: the agent may be writing.
+/// Removes every object of ours and our revision. Returns `false` and changes nothing if there is new unfinished work:
+/// the agent may be writing.
 pub(super) fn all(database: &Database) -> Result<bool, Failure> {
     let is_outstanding = database.prepare("SELECT 1 FROM hx_hidden UNION ALL SELECT 1 FROM hx_pending")?.exists([])?;
     if is_outstanding || indexes::agents_step(database)? != Progress::Done {
@@ -52,7 +52,7 @@ pub(super) fn all(database: &Database) -> Result<bool, Failure> {
             database.execute_batch(&format!("DROP {kind} {name}"))?;
         }
     }
-    // An index of FTS5 takes the tables with it that it is kept in.
+    // Dropping an FTS5 index drops its shadow tables too.
     while let Some(name) = next_table(database)? {
         database.execute_batch(&format!("DROP TABLE {name}"))?;
     }
@@ -68,7 +68,7 @@ fn next_table(database: &Database) -> Result<Option<String>, Failure> {
     Ok(found.or(names(database, "table")?.into_iter().next()))
 }
 
-/// Our objects of a kind, quoted.
+/// Returns the quoted names of our objects of a kind.
 fn names(database: &Database, kind: &str) -> Result<Vec<String>, Failure> {
     let sql = "SELECT '\"' || replace(name, '\"', '\"\"') || '\"' FROM main.sqlite_schema WHERE type = ? AND name GLOB 'hx_*' AND sql IS NOT NULL";
     let names = database.prepare(sql)?.query_map([kind], |row| row.get(0))?.collect::<Result<_, _>>()?;

@@ -1,4 +1,4 @@
-//! Finishing what is under way, in short steps: hidden sessions, indexing, an interrupted `optimize`.
+//! Completes unfinished work in short steps: hidden sessions, indexing, an interrupted `optimize`.
 
 use crate::calls::hidden::{self, Hidden};
 use crate::calls::{archive, deletion, recount, sessions, trash};
@@ -10,7 +10,7 @@ use crate::write::database::Database;
 use hermes_session::{Relation, SessionId, Timestamp};
 use rusqlite::{OptionalExtension as _, params};
 
-/// Does some more of it. Returns whether there may be more.
+/// Does the next step. Returns whether there may be more.
 pub(super) fn step(database: &Database) -> Result<bool, Failure> {
     if !deletion::step(database)? {
         return Ok(true);
@@ -23,13 +23,14 @@ pub(super) fn step(database: &Database) -> Result<bool, Failure> {
     if trash::sweep(database).map_err(indexes::elsewhere)? {
         return Ok(true);
     }
-    // The indexes in use are whole, so new compact ones are not needed any more.
+    // The indexes in use are complete, so half-built compact ones are not needed any more.
     indexes::abandon_rebuild(database)?;
-    // Compact ones are not filled any further either: the agent's are built from the messages.
+    // The backlog of compact ones is not indexed: the agent's indexes are built from the messages.
     Ok(database.layout().is_made_by_us() && !database.layout().is_compact() && indexes::fill_noted(database)?)
 }
 
-/// A session that is coming and is not whole: nobody can be on it, because the store is ours alone.
+/// Returns a session that is partly imported or restored, with its state. No process is working on it, because this one
+/// holds the exclusive lock.
 fn arriving(database: &Database) -> Result<Option<(SessionId, String)>, Failure> {
     let found = database
         .prepare_cached("SELECT session_id, state FROM hx_hidden WHERE state IN ('coming', 'restoring') LIMIT 1")?
@@ -38,8 +39,8 @@ fn arriving(database: &Database) -> Result<Option<(SessionId, String)>, Failure>
     Ok(found)
 }
 
-/// Removes what an interrupted import or restore left, which can be run again: its file, or the trash, has all of it. A session that the agent
-/// has written to meanwhile is shown instead, as a conversation of its own.
+/// Removes the partial result of an interrupted import or restore: its file, or the trash, still has all of it. A
+/// session that the agent has written to meanwhile becomes visible instead, as a conversation of its own.
 fn resolve(database: &Database, id: &SessionId, state: &str) -> Result<(), Failure> {
     let is_there = database.prepare_cached("SELECT 1 FROM sessions WHERE id = ?")?.exists(params![id.as_str()])?;
     let was_written_to = is_there

@@ -103,7 +103,8 @@ fn hidden(database: &Database, check: &mut Check) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the conversations that a row with a stale place has left or will join. Their roots are right only after a recomputation.
+/// Returns the conversations that a row with a stale place has left or will join. Their roots are right only after a
+/// recomputation.
 fn unsettled(database: &Database, places: &mut Places) -> Result<BTreeSet<SessionId>, Failure> {
     let mut statement =
         database.prepare(concat!("SELECT session_id, root FROM hx_session WHERE dirty & ", place_bit!(), " <> 0"))?;

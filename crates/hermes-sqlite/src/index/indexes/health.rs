@@ -85,7 +85,8 @@ fn is_damage(failure: &Failure) -> bool {
     matches!(failure, Failure::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt))
 }
 
-/// Returns whether SQLite's own check finds the index of lists damaged. Only for a write that met damage: it reads all sessions.
+/// Returns whether SQLite's own check finds the index of lists damaged. Only for a write that met damage: it reads all
+/// sessions.
 fn is_card_damaged(database: &Database) -> bool {
     let is_card =
         |(object, what): &(String, String)| [object, what].iter().any(|text| text.contains("hx_sessions_card"));

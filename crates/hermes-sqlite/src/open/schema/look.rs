@@ -80,8 +80,8 @@ pub(crate) fn version(connection: &Connection) -> Result<Option<i64>, rusqlite::
     Ok(if let Value::Integer(version) = newest { Some(version) } else { None })
 }
 
-/// Returns whether the agent's version table has more than one row. The agent reads the first one: if that is an old number, it repeats data
-/// migrations that the file already has.
+/// Returns whether the agent's version table has more than one row. The agent reads the first one: if that is an old
+/// number, it repeats data migrations that the file already has.
 pub(super) fn has_surplus_version_rows(connection: &Connection) -> Result<bool, rusqlite::Error> {
     connection.prepare_cached("SELECT count(*) > 1 FROM schema_version")?.query_row([], |row| row.get(0))
 }

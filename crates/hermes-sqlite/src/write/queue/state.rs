@@ -168,7 +168,8 @@ pub(super) fn come(file: &File, now: Moment) {
     }
 }
 
-/// Returns whether a writer began to wait during the slot that began at `ours` and no slot was granted since. It may have given up.
+/// Returns whether a writer began to wait during the slot that began at `ours` and no slot was granted since. It may
+/// have given up.
 pub(super) fn is_somebody_next(file: &File, ours: Moment, now: Moment) -> bool {
     let mut came = [0; 8];
     let came = file.read_exact_at(&mut came, CAME).map_or(Moment::default(), |()| Moment(u64::from_le_bytes(came)));

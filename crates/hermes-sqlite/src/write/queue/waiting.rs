@@ -1,8 +1,8 @@
 //! Waits for the lock of a file, up to a deadline.
 //!
-//! The system wakes threads that block on such a lock in order, but has no deadline for them; polling has a deadline, but no place in the
-//! queue. So a thread of its own blocks for the caller. If the caller gives up, the thread keeps the place for the next call, or releases
-//! the lock at once.
+//! The system wakes threads that block on such a lock in order, but has no deadline for them; polling has a deadline,
+//! but no place in the queue. So a thread of its own blocks for the caller. If the caller gives up, the thread keeps
+//! the place for the next call, or releases the lock at once.
 
 use crate::write::worker::spawn;
 use std::fs::File;
@@ -47,7 +47,8 @@ impl Shared {
     }
 }
 
-/// A place in the queue for the lock. The thread starts when it is first needed, and ends as soon as possible after this is dropped.
+/// A place in the queue for the lock. The thread starts when it is first needed, and ends as soon as possible after
+/// this is dropped.
 pub(super) struct Waiting(Option<Arc<Shared>>);
 
 impl Waiting {
