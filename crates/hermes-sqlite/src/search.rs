@@ -39,9 +39,9 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// Number of messages that no index covers from which all messages are scanned by several threads instead of reading
-/// these one by one.
-const LARGE_BACKLOG: usize = 5_000;
+/// Share of the messages that no index covers from which all messages are scanned by several threads instead of reading
+/// these one by one: one in four.
+const LARGE_SHARE: i64 = 4;
 
 /// Runs a search.
 pub(crate) fn search(database: &Database, request: &SearchRequest) -> Result<SearchAnswer, Failure> {
@@ -207,7 +207,7 @@ impl<'d> File<'d> {
         }
         let seen = match self.coverage.unknown() {
             None => return self.everything(),
-            Some(unknown) if unknown.len() > LARGE_BACKLOG && self.admitted.is_none() => {
+            Some(unknown) if unknown.len() as i64 > self.newest / LARGE_SHARE && self.admitted.is_none() => {
                 let is_unknown = |seen: &&Seen| unknown.binary_search(&seen.id).is_ok();
                 self.everything()?.iter().filter(is_unknown).copied().collect()
             }
@@ -389,6 +389,8 @@ impl Postings for File<'_> {
             (Ids::Some(ids), _) => Some(self.completed(ids, passes)?),
             (Ids::All, Some(admitted)) if self.is_by_time => Some(Rc::new(admitted.clone())),
             (Ids::All, _) if self.is_by_time || !engine::may_be_in_pieces(query) => None,
+            // Newest first, so that reading ends when the page is full, unless all were compared for whole words.
+            (Ids::All, _) if tier == Tier::Pieces && self.everything.get().is_none() => None,
             (Ids::All, _) => {
                 self.is_scanned.set(true);
                 Some(Rc::new(self.everything()?.iter().filter(|seen| passes(seen)).map(|seen| seen.id).collect()))
