@@ -46,9 +46,9 @@ impl PartialEq for Waiting {
 
 impl Eq for Waiting {}
 
-/// Messages of a range of size classes, which the server returns in order.
+/// Messages of a range of size classes, or of all if `None`, which the server returns in order.
 struct Part {
-    sizes: RangeInclusive<u32>,
+    sizes: Option<RangeInclusive<u32>>,
     /// No message still to come sorts before this place.
     next: Place,
     /// Whether there are no more.
@@ -69,9 +69,24 @@ impl Pool {
     pub(super) fn new(ranking: &Ranking, after: Option<Place>, average: f64, count: usize) -> Self {
         let usual = lexemes::size(average as u32).clamp(4, u32::BITS - 4);
         let parts = [0..=usual - 3, usual - 2..=usual - 1, usual..=usual + 1, usual + 2..=u32::BITS];
-        let part = |sizes: RangeInclusive<u32>| {
+        Self::of(ranking, after, parts.map(Some), count)
+    }
+
+    /// Creates a pool that requests messages of all sizes at once: for an answer that needs most of them anyway.
+    pub(super) fn whole(ranking: &Ranking, count: usize) -> Self {
+        Self::of(ranking, None, [None], count)
+    }
+
+    fn of<const PARTS: usize>(
+        ranking: &Ranking,
+        after: Option<Place>,
+        parts: [Option<RangeInclusive<u32>>; PARTS],
+        count: usize,
+    ) -> Self {
+        let part = |sizes: Option<RangeInclusive<u32>>| {
             // The shortest message of size `n` has half of 2^n words.
-            let shortest = u32::try_from((1_u64 << sizes.start()) / 2).unwrap_or(u32::MAX);
+            let smallest = sizes.as_ref().map_or(0, |sizes| *sizes.start());
+            let shortest = u32::try_from((1_u64 << smallest) / 2).unwrap_or(u32::MAX);
             let best = Place { score: ranking.brevity.score(ranking.weight(u64::MAX), shortest), id: i64::MAX };
             let next = match after {
                 Some(after) if after.is_after(&best) => after,
@@ -92,7 +107,7 @@ impl Pool {
         while self.next().is_none()
             && let Some(part) = self.parts.iter_mut().filter(|part| !part.is_over).reduce(first)
         {
-            let parted = Ranking { sizes: Some(part.sizes.clone()), ..ranking.clone() };
+            let parted = Ranking { sizes: part.sizes.clone(), ..ranking.clone() };
             let more = postings.ranked(&parted, Some(part.next), part.count).await?;
             part.is_over = more.len() < part.count;
             part.next = more.last().map_or(part.next, |last| last.place);
