@@ -36,7 +36,7 @@ pub(crate) async fn search(
     // The server counts milliseconds in 31 bits.
     let bound = request.timeout.max(LEAST).min(most).as_millis().min(i32::MAX as u128);
     let settings = format!("{SETTINGS}; SET LOCAL statement_timeout = {bound}; SAVEPOINT search");
-    transaction.batch_execute(&settings).await?;
+    transaction.also(&settings).await?;
     let admitted = Admitted::new(transaction, &request.filter).await?;
     engine::search(&Server { transaction, request, admitted }, request, start).await
 }
@@ -63,7 +63,7 @@ impl Postings for Server<'_> {
         candidates::terms(self.transaction, lookup, limit).await
     }
 
-    async fn counts(&self, wanted: &[Wanted]) -> Result<Vec<u64>, Failure> {
+    async fn counts(&self, wanted: &[Wanted], _: bool) -> Result<Vec<u64>, Failure> {
         candidates::counts(self.transaction, wanted).await
     }
 

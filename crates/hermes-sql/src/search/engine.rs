@@ -21,7 +21,7 @@ use hermes_session::search::matching::{Matcher, Tier};
 use hermes_session::search::query::{Node, Query, Term};
 use hermes_session::search::{SearchAnswer, SearchCursor, SearchOrder, SearchRequest, Served, Way, rank, tokens};
 use page::Page;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 /// Maximum number of words that the lookup of a piece may return. A piece in more words is in so many messages that a
@@ -147,22 +147,17 @@ impl<'s, P: Postings> Search<'s, P> {
 
     /// Returns the lexemes that are asked for, or `None` if any message may match.
     async fn wanted(&mut self, ask: &Ask) -> Result<Option<Wanted>, P::Error> {
-        let mut known: HashMap<&Ask, Option<Vec<String>>> = HashMap::new();
-        for part in ask.lookups() {
-            if known.contains_key(part) {
-                continue;
-            }
-            if known.len() >= MAX_LOOKUPS || self.is_late() {
-                break;
-            }
-            let lookup = match part {
-                Ask::Ending(end) => Lookup::Ending(end),
-                Ask::Piece(piece) => Lookup::Containing(piece),
-                _ => continue,
-            };
-            let terms = self.postings.terms(lookup, MAX_TERMS + 1).await?;
-            known.insert(part, Some(terms).filter(|terms| terms.len() <= MAX_TERMS));
-        }
+        let mut parts = ask.lookups();
+        let mut seen = HashSet::new();
+        parts.retain(|part| seen.insert(*part));
+        parts.truncate(MAX_LOOKUPS);
+        let lookups: Vec<Lookup<'_>> = parts.iter().filter_map(|part| lookup(part)).collect();
+        let found = match lookups.is_empty() || self.is_late() {
+            true => Vec::new(),
+            false => self.postings.terms_of_each(&lookups, MAX_TERMS + 1).await?,
+        };
+        let few = |terms: Vec<String>| Some(terms).filter(|terms| terms.len() <= MAX_TERMS);
+        let known: HashMap<&Ask, Option<Vec<String>>> = parts.into_iter().zip(found.into_iter().map(few)).collect();
         let wanted = ask.wanted(&|part| known.get(part).cloned().flatten());
         if wanted.is_none() && !self.request.query.is_negative() {
             self.served.way = Way::Scan;
@@ -190,7 +185,7 @@ impl<'s, P: Postings> Search<'s, P> {
             Some(cursor) => cursor.weights.iter().skip(1).copied().collect(),
             None if choices.is_empty() => Vec::new(),
             None => {
-                let counts = self.postings.counts(&choices).await?;
+                let counts = self.postings.counts(&choices, is_covered).await?;
                 let all = counts.iter().copied().fold(self.totals.messages, u64::max);
                 counts.into_iter().map(|having| rank::weight(having, all)).collect()
             }
@@ -204,6 +199,15 @@ impl<'s, P: Postings> Search<'s, P> {
     async fn read(&self, ids: &[i64]) -> Result<HashMap<i64, Said>, P::Error> {
         let said = self.postings.said(ids).await?;
         Ok(said.into_iter().map(|said| (said.id, said)).collect())
+    }
+}
+
+/// Returns the lookup in the vocabulary for a part from [`Ask::lookups`].
+fn lookup(part: &Ask) -> Option<Lookup<'_>> {
+    match part {
+        Ask::Ending(end) => Some(Lookup::Ending(end)),
+        Ask::Piece(piece) => Some(Lookup::Containing(piece)),
+        _ => None,
     }
 }
 

@@ -22,8 +22,24 @@ pub trait Postings: Sync {
     /// Returns at most `limit` words of the vocabulary, in any order unless [`Lookup`] says otherwise.
     fn terms(&self, lookup: Lookup<'_>, limit: usize) -> impl Future<Output = Result<Vec<String>, Self::Error>> + Send;
 
-    /// Returns the approximate number of messages that match each of these.
-    fn counts(&self, wanted: &[Wanted]) -> impl Future<Output = Result<Vec<u64>, Self::Error>> + Send;
+    /// Returns for each of several lookups what [`terms`](Self::terms) returns. A store that scans its vocabulary scans it once.
+    fn terms_of_each(
+        &self,
+        lookups: &[Lookup<'_>],
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<Vec<String>>, Self::Error>> + Send {
+        async move {
+            let mut found = Vec::with_capacity(lookups.len());
+            for lookup in lookups {
+                found.push(self.terms(*lookup, limit).await?);
+            }
+            Ok(found)
+        }
+    }
+
+    /// Returns the approximate number of messages that match each of these. `are_next` says that the messages that have one of
+    /// them are ranked next, so that a store may keep what it finds.
+    fn counts(&self, wanted: &[Wanted], are_next: bool) -> impl Future<Output = Result<Vec<u64>, Self::Error>> + Send;
 
     /// Returns the best messages after a place, in order: at most `limit`, and fewer only if there are no more.
     /// Messages that are not listed are left out.

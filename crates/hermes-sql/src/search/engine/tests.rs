@@ -61,7 +61,7 @@ impl Postings for Memory {
         Ok(self.terms.iter().filter(admits).take(limit).cloned().collect())
     }
 
-    async fn counts(&self, wanted: &[Wanted]) -> Result<Vec<u64>, Infallible> {
+    async fn counts(&self, wanted: &[Wanted], _: bool) -> Result<Vec<u64>, Infallible> {
         let count = |wanted| self.said.keys().filter(|id| self.has(**id, wanted)).count() as u64;
         Ok(wanted.iter().map(count).collect())
     }
