@@ -114,9 +114,7 @@ impl Database {
         };
         let client = pool.get().await?;
         let Some(words) = purpose.words() else {
-            let transaction = Transaction::new(client, None, None, self.lock_number());
-            transaction.batch_execute(&self.prelude(purpose)).await?;
-            return Ok(transaction);
+            return Ok(Transaction::reading(client, self.prelude(purpose), self.lock_number()));
         };
         match self.make_ready(&client, words).await {
             Ok((learned, receipt)) => self.start(client, purpose, learned, receipt).await,
