@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
+mod answers;
 mod append;
 mod appender;
 mod corpus;
@@ -23,7 +24,8 @@ use std::path::Path;
 
 const USAGE: &str = "usage: hermes-bench load CORPUS FILE | reads CORPUS FILE | append CORPUS FILE COUNT | \
                      appender FILE BODIES NAME SECONDS PAUSE_MS | prune FILE NOW DAYS | optimize FILE | threads FILE | \
-                     find FILE QUERIES | recall FILE QUERIES | servers CORPUS FILE QUERIES SECONDS";
+                     find FILE QUERIES | recall FILE QUERIES | servers CORPUS FILE QUERIES SECONDS | \
+                     answers URL QUERIES";
 
 /// Any error: a benchmark stops at the first one.
 type Anything = Box<dyn Error + Send + Sync>;
@@ -61,6 +63,7 @@ fn main() -> Result<(), Anything> {
         ["servers", corpus, file, queries, seconds] => {
             servers::run(&runtime, Path::new(corpus), file, Path::new(queries), seconds.parse()?)?
         }
+        ["answers", url, queries] => answers::run(&runtime, url, Path::new(queries))?,
         ["threads", file] => threads::run(&runtime, file)?,
         _ => return Err(USAGE.into()),
     };

@@ -7,6 +7,7 @@ mod candidates;
 mod filter;
 mod index;
 mod question;
+mod terms;
 
 use crate::error::{Failure, code};
 use crate::transaction::Transaction;
@@ -89,7 +90,11 @@ impl Vocabulary for Server<'_> {
     type Error = Failure;
 
     async fn terms(&self, lookup: Lookup<'_>, limit: usize) -> Result<Vec<String>, Failure> {
-        candidates::terms(self.transaction, lookup, limit).await
+        terms::of(self.transaction, lookup, limit).await
+    }
+
+    async fn terms_of_each(&self, lookups: &[Lookup<'_>], limit: usize) -> Result<Vec<Vec<String>>, Failure> {
+        terms::of_each(self.transaction, lookups, limit).await
     }
 }
 
@@ -118,9 +123,10 @@ impl Postings for Server<'_> {
         vocabulary::of_words(self, words, end).await
     }
 
-    async fn counts(&self, wanted: &[Wanted]) -> Result<Vec<u64>, Failure> {
+    async fn counts(&self, wanted: &[Wanted], are_next: bool) -> Result<Vec<u64>, Failure> {
+        let Self { transaction, admitted, index, found, .. } = self;
         match self.fits {
-            true => candidates::counts(self.transaction, wanted).await,
+            true => candidates::counts(transaction, admitted, index, found, wanted, are_next).await,
             false => Ok(vec![0; wanted.len()]),
         }
     }

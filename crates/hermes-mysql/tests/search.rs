@@ -64,6 +64,9 @@ async fn search_on_a_server() {
     stop_words_and_short_words_are_words(&server).await;
     words_of_a_transaction_that_failed_are_learned_again(&server).await;
     what_the_index_lost_is_found(&server).await;
+    words_beside_data_are_found_together(&server).await;
+    many_pieces_are_looked_up_together(&server).await;
+    what_is_excluded_is_not_found(&server).await;
 }
 
 /// The hits found so far are returned, with their context.
@@ -177,6 +180,75 @@ async fn words_of_a_transaction_that_failed_are_learned_again(server: &Mariadb) 
     server.sql("DROP TRIGGER failed.fails");
     let said = store.append(&id, &messages, &request()).await.unwrap();
     assert_eq!(sorted(&store, "heardo").await, said);
+}
+
+/// Words in data are not in the vocabulary. They are asked for beside the words that are: by themselves if few messages have
+/// them, otherwise with the other words.
+async fn words_beside_data_are_found_together(server: &Mariadb) {
+    let store = open(server, "data").await;
+    let data = |word: &str| format!("{word}/{}", "aB3+".repeat(80));
+    let mut texts = vec!["needle beside thread".to_owned(), format!("needle {}", data("thread")), "thread".to_owned()];
+    for name in ["few", "many"] {
+        let said = say(&store, name, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let expect = |query: &str| {
+            let matcher = Matcher::new(&Query::parse(query));
+            let ids = said.iter().zip(&texts).filter(|(_, text)| matcher.tier(text).is_some()).map(|(id, _)| *id);
+            ids.collect::<Vec<_>>()
+        };
+        for query in ["needle thread", "needl threa", "\"needle thread/aB3\"", "thread aB3", "thread ab3 zebra"] {
+            let (mut found, expect) = (sorted(&store, query).await, expect(query));
+            found.retain(|id| said.contains(id));
+            assert_eq!(found, expect, "{name}: {query}");
+        }
+        texts = (0..70)
+            .map(|number| format!("{number} {}", data(&format!("thread needle{number}"))))
+            .chain(texts)
+            .collect();
+    }
+}
+
+/// A scan of the vocabulary tells which of several pieces each word has.
+async fn many_pieces_are_looked_up_together(server: &Mariadb) {
+    let store = open(server, "scan").await;
+    let texts = ["unhandled xylophone", "handles of phones", "candle in a box", "boxes unhandy, Ärgernis"];
+    let said = say(&store, "s", &texts).await;
+    for query in
+        ["handl phon", "ndle ox", "an e", "gernis oxe andy", "\"dled xylo\" phon", "handl zebr", "xylo hand* i"]
+    {
+        let matcher = Matcher::new(&Query::parse(query));
+        let expect: Vec<_> =
+            said.iter().zip(texts).filter(|(_, text)| matcher.tier(text).is_some()).map(|(id, _)| *id).collect();
+        assert_eq!(sorted(&store, query).await, expect, "{query}");
+    }
+}
+
+/// Excluded sessions are few or many.
+async fn what_is_excluded_is_not_found(server: &Mariadb) {
+    let store = open(server, "excluded").await;
+    let said = say(&store, "s", &["a cat", "concatenate", "cats"]).await;
+    let tool = Source::parse("tool".to_owned()).unwrap();
+    let hide = async |from: usize, to: usize| {
+        for number in from..to {
+            let id = SessionId::parse(format!("tool-{number}")).unwrap();
+            store.create(&NewSession::new(id.clone(), tool.clone()), &request()).await.unwrap();
+            if number % 500 == 0 {
+                store.append(&id, &[NewMessage::new(Role::Tool, "a cat")], &request()).await.unwrap();
+            }
+        }
+    };
+    for count in [0, 3, 1_100] {
+        hide(if count > 3 { 3 } else { 0 }, count).await;
+        for query in ["cat", "cat OR dog", "cat NOT dog", "at"] {
+            let mut request = question(query);
+            request.filter.exclude_sources = vec![tool.clone()];
+            let mut ids = found(&store.search(&request).await.unwrap());
+            ids.sort_unstable();
+            assert_eq!(ids, said, "{query} beside {count}");
+        }
+        let mut relaxed = SearchRequest { relax: true, ..question("cats zebra") };
+        relaxed.filter.exclude_sources = vec![tool.clone()];
+        assert_eq!(store.search(&relaxed).await.unwrap().hits.len(), 2, "beside {count}");
+    }
 }
 
 /// A crash can lose rows of the index, though not of the table. The test imitates such a row by one without the word

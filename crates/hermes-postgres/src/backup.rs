@@ -16,8 +16,7 @@ pub(crate) async fn write(store: &PostgresStore, target: &Path) -> Result<Backup
     let failed = |failure: Failure| failure.into_store_error(OP, Duration::ZERO, &database.location);
     // Other transactions can read this snapshot as long as this transaction lasts.
     let frame = database.begin(Purpose::ReadAll, OP).await.map_err(failed)?;
-    let patient = frame.batch_execute("SET LOCAL idle_in_transaction_session_timeout = 0").await;
-    patient.map_err(|error| failed(error.into()))?;
+    frame.also("SET LOCAL idle_in_transaction_session_timeout = 0").await.map_err(failed)?;
     let row = frame.one("SELECT pg_export_snapshot()", values![]).await.map_err(failed)?;
     let snapshot: String = row.try_get(0).map_err(|odd| failed(odd.into()))?;
     let frozen = PostgresStore::at(Database { snapshot: Some(snapshot), replica: None, ..database.clone() });

@@ -4,12 +4,14 @@ use crate::connection::quoted;
 use crate::error::Failure;
 use crate::indexes::{Learned, Vocabulary, Written};
 use crate::receipts;
-use crate::transaction::Transaction;
+use crate::transaction::{Transaction, changed_alone};
 use deadpool_postgres::{Object, Pool};
 use hermes_session::{Location, ReadOnlyReason, StoreError};
 use hermes_sql::server::{Failing as _, Lost, Receipt, Receipts, Remedy, Server};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_postgres::types::Type;
+use tracing::debug;
 
 /// A server and its settings.
 #[derive(Clone)]
@@ -73,6 +75,14 @@ const WRITING: &str = "; SET LOCAL idle_in_transaction_session_timeout = '30s'; 
      SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 4; \
      SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
+/// Settings of a transaction that writes the words of many messages. New entries of the search index wait in a list that
+/// is merged into the index when it is full, by whoever fills it. A merge of a longer list visits each page of the index for
+/// more entries at once: with the default settings, 99,521 messages took 11 s, with these 6 s.
+const INDEXING_MUCH: &str = "; SET LOCAL gin_pending_list_limit = '32MB'; SET LOCAL work_mem = '64MB'";
+
+/// Number of messages from which [`INDEXING_MUCH`] is used.
+const MUCH: usize = 256;
+
 impl Database {
     /// Returns the statements that begin a transaction. The settings are repeated each time, because a pooler may share
     /// the connection with others.
@@ -85,10 +95,14 @@ impl Database {
             Purpose::Write(_) | Purpose::Read => self.statement_timeout.as_millis(),
             Purpose::WriteMuch(_) | Purpose::ReadAll | Purpose::ReadBehind => 0,
         };
+        let indexing = match purpose {
+            Purpose::WriteMuch(words) if words.len() >= MUCH => INDEXING_MUCH,
+            _ => "",
+        };
         let snapshot =
             self.snapshot.as_ref().map(|id| format!("; SET TRANSACTION SNAPSHOT '{id}'")).unwrap_or_default();
         format!(
-            "BEGIN {mode}{snapshot}; SET LOCAL search_path = {}, pg_temp; SET LOCAL statement_timeout = {statement_timeout}{more}",
+            "BEGIN {mode}{snapshot}; SET LOCAL search_path = {}, pg_temp; SET LOCAL statement_timeout = {statement_timeout}{more}{indexing}",
             quoted(&self.schema),
         )
     }
@@ -114,9 +128,7 @@ impl Database {
         };
         let client = pool.get().await?;
         let Some(words) = purpose.words() else {
-            let transaction = Transaction::new(client, None, None, self.lock_number());
-            transaction.batch_execute(&self.prelude(purpose)).await?;
-            return Ok(transaction);
+            return Ok(Transaction::reading(client, self.prelude(purpose), self.lock_number()));
         };
         match self.make_ready(&client, words).await {
             Ok((learned, receipt)) => self.start(client, purpose, learned, receipt).await,
@@ -157,6 +169,21 @@ impl Database {
         }
         self.roll_back(transaction, Remedy::Again).await;
         Err(Failure::undone("the server is another one, or has forgotten something".into()))
+    }
+
+    /// Merges entries of the search index that imports left waiting, so that the next search or append does not have to. Without
+    /// the privilege, or if it fails, the server's autovacuum does it.
+    pub(crate) async fn tidy(&self) {
+        if self.read_only {
+            return;
+        }
+        let Ok(client) = self.pool.get().await else { return };
+        let index = format!("{}.hx_search_words", quoted(&self.schema));
+        let limit = format!("statement_timeout = {}", self.statement_timeout.as_millis());
+        let merge = "SELECT gin_clean_pending_list($1::text::regclass)";
+        if let Err(failure) = changed_alone(&client, &limit, merge, &[(&index, Type::TEXT)]).await {
+            debug!(error = failure.code(), "waiting entries of the search index not merged");
+        }
     }
 
     /// Returns the qualified name of the table of receipts.

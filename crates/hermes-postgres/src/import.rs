@@ -43,7 +43,11 @@ async fn ids_for(
     mut last: MessageId,
 ) -> Result<Vec<MessageId>, Failure> {
     let wanted: Vec<i64> = messages.iter().map(|message| message.id.0).collect();
-    let rows = transaction.query_rows("SELECT id FROM messages WHERE id = ANY($1)", &[&wanted]).await?;
+    // Each by itself is one lookup in the index. The server would plan a list of ids while the table is empty, and go on reading
+    // the whole table when it is full.
+    const TAKEN: &str =
+        "SELECT m.id FROM unnest($1::int8[]) u(id), LATERAL (SELECT id FROM messages WHERE id = u.id OFFSET 0) m";
+    let rows = transaction.query_rows(TAKEN, &[&wanted]).await?;
     let taken: HashSet<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
     let (mut ids, mut drawn) = (Vec::with_capacity(messages.len()), Vec::new().into_iter());
     for (place, message) in messages.iter().enumerate() {

@@ -4,11 +4,13 @@ use crate::connection::{OLDEST, quoted, refusal, silence};
 use crate::database::Database;
 use crate::error::Failure;
 use deadpool_postgres::{Object, PoolError, TimeoutType};
+use futures_util::future::join;
 use hermes_session::{Location, Refusal, StoreError};
 use hermes_sql::server::Failing as _;
 use std::time::{Duration, Instant};
 use tokio_postgres::IsolationLevel;
 use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{ToSql, Type};
 
 /// Version of the agent's schema that the tables correspond to.
 pub(crate) const AGENT_VERSION: i64 = 11;
@@ -55,18 +57,23 @@ pub(crate) async fn open(database: &Database, create: bool) -> Result<Vec<String
 
 async fn bring_up(client: &mut Object, database: &Database, create: bool) -> Result<Vec<String>, Failure> {
     let refuse = |refusal: Refusal| refused(&database.location, refusal);
-    let facts = client
-        .query_one(
-            "SELECT current_setting('server_version_num')::int, current_setting('server_version'), current_setting('server_encoding')",
-            &[],
-        )
-        .await?;
+    let (table, index) = (named(&database.schema, "hx_migration"), named(&database.schema, "hx_term_trgm"));
+    let names: [(&(dyn ToSql + Sync), Type); 2] = [(&table, Type::TEXT), (&index, Type::TEXT)];
+    let last = format!("SELECT max(number) FROM {table}");
+    // Sent at once, so that a store in use is opened in one round trip. Without tables the second one fails.
+    let (facts, last) = join(client.query_typed_one(FACTS, &names), client.query_typed_one(&last, &[])).await;
+    let facts = facts?;
     let (number, version, encoding): (i32, String, String) = (facts.try_get(0)?, facts.try_get(1)?, facts.try_get(2)?);
     if let Some(refusal) = unfit(number, &version, &encoding) {
         return Err(refuse(refusal));
     }
+    let (is_there, mut has_trigrams): (bool, bool) = (facts.try_get(3)?, facts.try_get(4)?);
     let newest = MIGRATIONS.last().map_or(0, |migration| migration.number);
-    let mut applied = applied(client, &database.schema).await?;
+    let mut applied: Option<i32> = if is_there { last?.try_get(0)? } else { None };
+    if applied.is_none_or(|applied| applied < newest) {
+        // The next migrations may create it.
+        has_trigrams = false;
+    }
     match applied {
         None if database.read_only || !create => {
             return Err(refuse(Refusal::NoStore { namespace: format!("schema {}", database.schema) }));
@@ -80,6 +87,7 @@ async fn bring_up(client: &mut Object, database: &Database, create: bool) -> Res
     }
     match applied {
         Some(applied) if applied > newest => Err(refuse(Refusal::NewerTables { found: applied, newest })),
+        _ if has_trigrams => Ok(Vec::new()),
         _ if database.read_only => lacks_trigrams(client, &database.schema).await,
         _ => trigrams(client, &database.schema).await,
     }
@@ -97,14 +105,13 @@ fn refused(location: &str, refusal: Refusal) -> Failure {
     StoreError::Refused { location: Location::Server(location.to_owned()), refusal }.into()
 }
 
-/// Returns the number of the last migration, or `None` if our tables do not exist.
-async fn applied(client: &Object, schema: &str) -> Result<Option<i32>, Failure> {
-    let table = format!("{}.hx_migration", quoted(schema));
-    let is_there: bool = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&table]).await?.try_get(0)?;
-    if !is_there {
-        return Ok(None);
-    }
-    Ok(client.query_one(&format!("SELECT max(number) FROM {table}"), &[]).await?.try_get(0)?)
+/// The server, and whether the tables in `$1` and the index in `$2` exist.
+const FACTS: &str = "SELECT current_setting('server_version_num')::int, current_setting('server_version'), \
+     current_setting('server_encoding'), to_regclass($1) IS NOT NULL, to_regclass($2) IS NOT NULL";
+
+/// Returns the qualified name of an object in a schema.
+fn named(schema: &str, object: &str) -> String {
+    format!("{}.{object}", quoted(schema))
 }
 
 /// Applies the missing migrations, retried while others hold locks on the tables. Returns the number of the last

@@ -42,7 +42,7 @@ pub(crate) async fn search(
     // The server counts milliseconds in 31 bits.
     let bound = request.timeout.max(LEAST).min(most).as_millis().min(i32::MAX as u128);
     let settings = format!("{SETTINGS}; SET LOCAL statement_timeout = {bound}; SAVEPOINT search");
-    transaction.batch_execute(&settings).await?;
+    transaction.also(&settings).await?;
     let admitted = Admitted::new(transaction, &request.filter).await?;
     engine::search(&Server { transaction, request, admitted }, request, start).await
 }
@@ -87,7 +87,7 @@ impl Postings for Server<'_> {
         vocabulary::of_words(self, words, end).await
     }
 
-    async fn counts(&self, wanted: &[Wanted]) -> Result<Vec<u64>, Failure> {
+    async fn counts(&self, wanted: &[Wanted], _: bool) -> Result<Vec<u64>, Failure> {
         candidates::counts(self.transaction, wanted).await
     }
 

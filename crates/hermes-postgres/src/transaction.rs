@@ -5,13 +5,14 @@ use crate::indexes::{self, Learned, Vocabulary, Written};
 use crate::row::Bound;
 use crate::{import, messages, receipts};
 use deadpool_postgres::{ClientWrapper, Object};
-use futures_util::future::join3;
+use futures_util::future::{join, join3};
 use hermes_session::{Message, MessageId, NewMessage, SessionId, Timestamp};
 use hermes_sql::server::{Dialect, Lost, Receipt, Receipts, Sql, Value};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio_postgres::Row;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Row, Statement};
 
 /// Values of a statement.
 pub(crate) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -42,6 +43,8 @@ pub(crate) struct Transaction {
     receipt: Option<Receipt>,
     has_written: AtomicBool,
     kin: i32,
+    /// Statements that begin it, until they are sent.
+    prelude: Mutex<Option<String>>,
 }
 
 impl Deref for Transaction {
@@ -54,7 +57,39 @@ impl Deref for Transaction {
 impl Transaction {
     /// Creates a transaction that has not begun. `kin` is the number of the store in the keys of advisory locks.
     pub(crate) fn new(client: Object, learned: Option<Learned>, receipt: Option<Receipt>, kin: i32) -> Self {
-        Self { client: Some(client), learned, receipt, has_written: AtomicBool::new(false), kin }
+        let (has_written, prelude) = (AtomicBool::new(false), Mutex::default());
+        Self { client: Some(client), learned, receipt, has_written, kin, prelude }
+    }
+
+    /// Creates a transaction that reads. It begins with its first statement, in the same round trip.
+    pub(crate) fn reading(client: Object, prelude: String, kin: i32) -> Self {
+        let transaction = Self::new(client, None, None, kin);
+        *transaction.waiting() = Some(prelude);
+        transaction
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Option<String>> {
+        self.prelude.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs statements without values, of which no result is needed: with the first statement if the transaction has not begun.
+    pub(crate) async fn also(&self, sql: &str) -> Result<(), Failure> {
+        if let Some(prelude) = &mut *self.waiting() {
+            prelude.push_str("; ");
+            prelude.push_str(sql);
+            return Ok(());
+        }
+        Ok(self.batch_execute(sql).await?)
+    }
+
+    /// Prepares a statement, and begins the transaction if it has not begun.
+    async fn statement(&self, sql: &str) -> Result<Statement, Failure> {
+        let prelude = self.waiting().take();
+        let Some(prelude) = prelude else { return Ok(self.prepare_cached(sql).await?) };
+        // The server runs both in the order sent.
+        let (begun, prepared) = join(self.batch_execute(&prelude), self.prepare_cached(sql)).await;
+        begun?;
+        Ok(prepared?)
     }
 
     /// Begins the transaction with `prelude`, and asks for the words it depends on, see [`Learned::begin_and_ask`].
@@ -75,19 +110,19 @@ impl Transaction {
 
     /// Returns all rows of a statement, with values of the driver's types.
     pub(crate) async fn query_rows(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, Failure> {
-        let statement = self.prepare_cached(sql).await?;
+        let statement = self.statement(sql).await?;
         Ok(self.query(&statement, values).await?)
     }
 
     /// Returns the only row of a statement, with values of the driver's types.
     pub(crate) async fn single(&self, sql: &str, values: Values<'_>) -> Result<Row, Failure> {
-        let statement = self.prepare_cached(sql).await?;
+        let statement = self.statement(sql).await?;
         Ok(self.query_one(&statement, values).await?)
     }
 
     /// Runs a statement that changes rows, with values of the driver's types. Returns their number.
     pub(crate) async fn change(&self, sql: &str, values: Values<'_>) -> Result<u64, Failure> {
-        let statement = self.prepare_cached(sql).await?;
+        let statement = self.statement(sql).await?;
         let changed = self.execute(&statement, values).await?;
         if changed > 0 {
             self.has_written();
@@ -105,8 +140,10 @@ impl Transaction {
         let (receipt, learned) = (self.receipt.take(), self.learned.take());
         let next = receipt.as_ref().filter(|_| self.has_written.load(Ordering::Relaxed)).map(Receipt::next);
         let Some(next) = next else {
-            // Nothing was changed, so the outcome does not matter.
-            let is_over = self.batch_execute("COMMIT").await.is_ok();
+            // Nothing was changed, so the outcome does not matter. It is waited for: the server would log a process that ends
+            // before, as one that left a transaction open.
+            let has_begun = self.waiting().take().is_none();
+            let is_over = !has_begun || self.batch_execute("COMMIT").await.is_ok();
             self.give_back(is_over);
             receipt.into_iter().for_each(|receipt| receipts.give_back(receipt));
             return Ok(());
@@ -131,7 +168,8 @@ impl Transaction {
 
     /// Rolls it back. A connection that is not usable is closed.
     pub(crate) async fn roll_back(mut self, receipts: &Receipts, is_usable: bool) {
-        let is_over = is_usable && !self.is_closed() && self.batch_execute("ROLLBACK").await.is_ok();
+        let has_begun = self.waiting().take().is_none();
+        let is_over = is_usable && !self.is_closed() && (!has_begun || self.batch_execute("ROLLBACK").await.is_ok());
         self.give_back(is_over);
         // No commit was sent, so the receipt is still valid.
         self.receipt.take().into_iter().for_each(|receipt| receipts.give_back(receipt));

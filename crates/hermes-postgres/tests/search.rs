@@ -6,10 +6,12 @@ use hermes_conformance::servers::{Postgres, is_skipped};
 use hermes_postgres::{PostgresOptions, PostgresStore};
 use hermes_session::search::matching::Matcher;
 use hermes_session::search::{Query, SearchAnswer, SearchRequest};
+use hermes_session::transfer::{TransferOptions, copy};
 use hermes_session::{
-    ConversationStore as _, MessageId, NewMessage, NewSession, PageRequest, Request, Role, SessionId,
+    ConversationStore as _, Maintenance as _, MessageId, NewMessage, NewSession, PageRequest, Request, Role, SessionId,
     SessionStore as _, Source, Timestamp,
 };
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 fn request() -> Request {
@@ -53,6 +55,8 @@ async fn search_on_a_server() {
     words_in_a_row_are_found_where_there_are_no_places(&server).await;
     messages_without_their_session_are_not_found(&server).await;
     without_the_index_of_pieces_the_same_is_found(&server).await;
+    what_is_excluded_is_not_found(&server).await;
+    upkeep_leaves_nothing_waiting_in_the_index(&server).await;
 }
 
 /// The hits found so far are returned, with their context.
@@ -143,4 +147,45 @@ async fn without_the_index_of_pieces_the_same_is_found(server: &Postgres) {
     }
     assert_eq!(answers[0], answers[1]);
     assert_eq!(answers[0].iter().map(Vec::len).collect::<Vec<_>>(), [4, 4, 2, 1, 1, 1, 1]);
+}
+
+/// Excluded sessions are none, few or many.
+async fn what_is_excluded_is_not_found(server: &Postgres) {
+    let store = open(server, "excluded").await;
+    let said = say(&store, "s", &["a cat", "concatenate", "cats"]).await;
+    let tool = Source::parse("tool".to_owned()).unwrap();
+    for count in [0, 3, 5_000] {
+        server.sql(&format!(
+            "SET search_path = excluded; \
+             INSERT INTO sessions (id, source, started_at) SELECT 'tool-' || n, 'tool', 1 FROM generate_series(1, {count}) n ON CONFLICT DO NOTHING; \
+             INSERT INTO hx_session (session_id, relation, root, tip, started_at, last_active, active) \
+             SELECT id, 'root', id, id, 1, 1, 1 FROM sessions WHERE source = 'tool' ON CONFLICT DO NOTHING"
+        ));
+        if count == 3 {
+            let id = SessionId::parse("tool-1".to_owned()).unwrap();
+            store.append(&id, &[NewMessage::new(Role::Tool, "a cat")], &request()).await.unwrap();
+        }
+        for query in ["cat", "cat OR dog", "cat NOT dog", "at"] {
+            let mut request = question(query);
+            request.filter.exclude_sources = vec![tool.clone()];
+            let mut ids = found(&store.search(&request).await.unwrap());
+            ids.sort_unstable();
+            assert_eq!(ids, said, "{query} beside {count}");
+        }
+        let mut relaxed = SearchRequest { relax: true, ..question("cats zebra") };
+        relaxed.filter.exclude_sources = vec![tool.clone()];
+        assert_eq!(store.search(&relaxed).await.unwrap().hits.len(), 2, "beside {count}");
+    }
+}
+
+/// An import leaves entries of the index waiting, which every search would read.
+async fn upkeep_leaves_nothing_waiting_in_the_index(server: &Postgres) {
+    let (from, to) = (open(server, "source").await, open(server, "target").await);
+    let texts: Vec<String> = (0..600).map(|number| format!("needle {number}")).collect();
+    say(&from, "s", &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let mut watch = |_| ControlFlow::Continue(());
+    copy(&from, &to, &TransferOptions::default(), &mut watch).await.unwrap();
+    while to.upkeep().await.unwrap() {}
+    assert_eq!(server.sql("SELECT gin_clean_pending_list('target.hx_search_words')").trim(), "0");
+    assert_eq!(to.search(&question("needle")).await.unwrap().hits.len(), 100);
 }

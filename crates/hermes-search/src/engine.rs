@@ -196,7 +196,7 @@ impl<'s, P: Postings> Search<'s, P> {
             Some(cursor) => cursor.weights.iter().skip(1).copied().collect(),
             None if choices.is_empty() => Vec::new(),
             None => {
-                let counts = self.postings.counts(&choices).await?;
+                let counts = self.postings.counts(&choices, is_covered).await?;
                 let all = counts.iter().copied().fold(self.totals.messages, u64::max);
                 counts.into_iter().map(|having| rank::weight(having, all)).collect()
             }

@@ -205,6 +205,11 @@ pub fn data(word: &str) -> String {
     format!("d{}", beginning(word))
 }
 
+/// Returns whether a lexeme, or the beginning of one, tells of words outside the vocabulary.
+pub fn is_data(lexeme: &str) -> bool {
+    lexeme.starts_with(['d', ANY_DATA])
+}
+
 /// Returns the lexeme of a pair of characters, or of the last character of a run.
 pub fn pair(pair: &str) -> String {
     format!("p{pair}")

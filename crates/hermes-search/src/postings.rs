@@ -47,8 +47,9 @@ pub trait Postings {
     /// miss forms.
     fn of_words(&self, words: &[Word], end: Instant) -> impl Future<Output = Result<Vec<Self::Wanted>, Self::Error>>;
 
-    /// Returns the approximate number of messages that match each of these.
-    fn counts(&self, wanted: &[Self::Wanted]) -> impl Future<Output = Result<Vec<u64>, Self::Error>>;
+    /// Returns the approximate number of messages that match each of these. `are_next` says that the messages that have
+    /// one of them are ranked next, so that a store may keep what it finds.
+    fn counts(&self, wanted: &[Self::Wanted], are_next: bool) -> impl Future<Output = Result<Vec<u64>, Self::Error>>;
 
     /// Returns the size classes (see [`crate::lexemes::size`]) in which ranked messages are requested, given the average
     /// length: together all of them. More than one if the store can tell the best of a class without looking at the others.

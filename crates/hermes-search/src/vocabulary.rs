@@ -5,7 +5,7 @@ use crate::wanted::Wanted;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::query::{Query, Term};
 use hermes_session::search::relax::Word;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 /// Maximum number of words that the lookup of a piece may return. A piece in more words is in so many messages that a
@@ -25,6 +25,22 @@ pub trait Vocabulary {
 
     /// Returns at most `limit` words, in any order unless [`Lookup`] says otherwise.
     fn terms(&self, lookup: Lookup<'_>, limit: usize) -> impl Future<Output = Result<Vec<String>, Self::Error>>;
+
+    /// Returns for each of several lookups what [`terms`](Self::terms) returns. A store that scans its vocabulary scans
+    /// it once.
+    fn terms_of_each(
+        &self,
+        lookups: &[Lookup<'_>],
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<Vec<String>>, Self::Error>> {
+        async move {
+            let mut found = Vec::with_capacity(lookups.len());
+            for lookup in lookups {
+                found.push(self.terms(*lookup, limit).await?);
+            }
+            Ok(found)
+        }
+    }
 }
 
 /// A lookup in the vocabulary: words that contain this text, end with it, or begin with it.
@@ -49,23 +65,27 @@ pub async fn of_query<V: Vocabulary>(
     end: Instant,
 ) -> Result<Option<Wanted>, V::Error> {
     let ask = Ask::of_query(query, tier);
-    let mut known: HashMap<&Ask, Option<Vec<String>>> = HashMap::new();
-    for part in ask.lookups() {
-        if known.contains_key(part) {
-            continue;
-        }
-        if known.len() >= MAX_LOOKUPS || Instant::now() > end {
-            break;
-        }
-        let lookup = match part {
-            Ask::Ending(end) => Lookup::Ending(end),
-            Ask::Piece(piece) => Lookup::Containing(piece),
-            _ => continue,
-        };
-        let terms = vocabulary.terms(lookup, MAX_TERMS + 1).await?;
-        known.insert(part, Some(terms).filter(|terms| terms.len() <= MAX_TERMS));
-    }
+    let mut parts = ask.lookups();
+    let mut seen = HashSet::new();
+    parts.retain(|part| seen.insert(*part));
+    parts.truncate(MAX_LOOKUPS);
+    let lookups: Vec<Lookup<'_>> = parts.iter().filter_map(|part| lookup(part)).collect();
+    let found = match lookups.is_empty() || Instant::now() > end {
+        true => Vec::new(),
+        false => vocabulary.terms_of_each(&lookups, MAX_TERMS + 1).await?,
+    };
+    let few = |terms: Vec<String>| Some(terms).filter(|terms| terms.len() <= MAX_TERMS);
+    let known: HashMap<&Ask, Option<Vec<String>>> = parts.into_iter().zip(found.into_iter().map(few)).collect();
     Ok(ask.wanted(&|part| known.get(part).cloned().flatten()))
+}
+
+/// Returns the lookup for a part from [`Ask::lookups`].
+fn lookup(part: &Ask) -> Option<Lookup<'_>> {
+    match part {
+        Ask::Ending(end) => Some(Lookup::Ending(end)),
+        Ask::Piece(piece) => Some(Lookup::Containing(piece)),
+        _ => None,
+    }
 }
 
 /// Returns the lexemes of a term in whole words, or `None` if any message may have it.

@@ -12,6 +12,7 @@ mod catch_up;
 mod checkpoint;
 mod compare;
 mod link;
+mod meanwhile;
 mod pages;
 mod portable;
 mod proof;
@@ -28,8 +29,8 @@ use checkpoint::Checkpoint;
 use pages::Rows;
 use std::ops::ControlFlow;
 
-/// Default number of messages per call.
-pub const BATCH: u32 = 500;
+/// Default number of messages per call. Each call waits for the disk of the target once.
+pub const BATCH: u32 = 2_000;
 
 /// Options of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

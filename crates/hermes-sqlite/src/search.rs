@@ -426,7 +426,7 @@ impl Postings for File<'_> {
         Ok(wanted)
     }
 
-    async fn counts(&self, wanted: &[Wanted]) -> Result<Vec<u64>, Failure> {
+    async fn counts(&self, wanted: &[Wanted], _: bool) -> Result<Vec<u64>, Failure> {
         Ok(wanted.iter().map(|ids| ids.len() as u64).collect())
     }
 

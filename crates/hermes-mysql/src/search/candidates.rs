@@ -1,23 +1,22 @@
-//! Candidates from the index, and words from the vocabulary.
+//! Candidates from the index.
 
-use super::boolean::printed;
+use super::boolean::{apart, printed};
 use super::filter::Admitted;
-use super::index::{Index, Named, Question};
+use super::index::{AllNamed, Beginning, Index, MAX_COUNTED, Named, Question};
 use super::question::Values;
 use crate::error::Failure;
 use crate::transaction::Transaction;
 use hermes_search::lexemes;
 use hermes_search::postings::{Candidate, Place, Ranking, Totals};
-use hermes_search::vocabulary::Lookup;
 use hermes_search::wanted::Wanted;
 use hermes_sql::server::{Fields as _, Sql as _};
-use hermes_sql::{after_prefix, values};
+use hermes_sql::values;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// Maximum number of messages that are counted; larger numbers are estimated.
-const MAX_COUNTED: i64 = 4_000;
+/// Maximum number of messages with words outside the vocabulary that are read to leave these words out of a conjunction.
+const MAX_DATA: usize = 64;
 
 /// Returns the condition that the row `h` of `hx_search` matches.
 fn has(wanted: &Wanted, values: &mut Values) -> String {
@@ -33,6 +32,8 @@ type Lengths = Vec<(i64, u32)>;
 pub(super) struct Found {
     ranked: Mutex<HashMap<String, Arc<Vec<Candidate>>>>,
     latest: Mutex<HashMap<String, Arc<Lengths>>>,
+    /// Alternatives that were counted, and the messages that have one of them.
+    counted: Mutex<Option<(Vec<Wanted>, AllNamed)>>,
 }
 
 /// Returns the best messages after a place.
@@ -50,7 +51,7 @@ pub(super) async fn ranked(
     let all = match kept.get(&key) {
         Some(all) => Arc::clone(all),
         None => {
-            let all = Arc::new(gathered(transaction, admitted, index, ranking).await?);
+            let all = Arc::new(gathered(transaction, admitted, index, found, ranking).await?);
             kept.insert(key, Arc::clone(&all));
             all
         }
@@ -68,33 +69,73 @@ async fn gathered(
     transaction: &Transaction,
     admitted: &Admitted,
     index: &Index,
+    found: &Found,
     ranking: &Ranking<Wanted>,
 ) -> Result<Vec<Candidate>, Failure> {
-    let whole = Ranking { sizes: None, ..ranking.clone() };
-    let mut questions = Vec::new();
-    let alone = (!ranking.is_covered || ranking.choices.is_empty()).then_some((None, 0));
-    let choices = ranking.choices.iter().enumerate().map(|(place, (choice, _))| (Some(choice), 1_u64 << place));
-    for (choice, bit) in alone.into_iter().chain(choices) {
-        let mut values = Values::default();
-        let has = whole.wanted(choice).map_or_else(|| "h.form <> 2".to_owned(), |wanted| has(&wanted, &mut values));
-        let newest = values.bind(ranking.newest);
-        let filter = admitted.conditions("h", &mut values);
-        // The addition keeps the server from using the index on ids: nearly all messages are older than the newest.
-        let sql = format!(
-            "SELECT h.message_id, h.length FROM hx_search h WHERE {has} AND h.message_id + 0 <= {newest}{filter}"
-        );
-        questions.push(Question { sql, values, bit });
-    }
     let candidate = |(id, Named { length, has }): (i64, Named)| {
         let score = ranking.brevity.score(ranking.weight(has), length);
         Candidate { place: Place { score, id }, length, has }
     };
-    let named = index.ask(transaction, &questions).await?;
-    let mut candidates: Vec<Candidate> = named.into_iter().map(candidate).collect();
+    let counted = found.counted.lock().await.take();
+    let named = match counted {
+        Some((wanted, named))
+            if ranking.is_covered && wanted.iter().eq(ranking.choices.iter().map(|(choice, _)| choice)) =>
+        {
+            named
+        }
+        _ => index.ask(transaction, &questions(transaction, admitted, ranking).await?).await?,
+    };
+    let named = named.into_iter().filter(|(id, _)| *id <= ranking.newest);
+    let mut candidates: Vec<Candidate> = named.map(candidate).collect();
     candidates.sort_unstable_by(|one, other| {
         other.place.score.total_cmp(&one.place.score).then(other.place.id.cmp(&one.place.id))
     });
     Ok(candidates)
+}
+
+/// Returns the queries for all messages of a ranking.
+async fn questions(
+    transaction: &Transaction,
+    admitted: &Admitted,
+    ranking: &Ranking<Wanted>,
+) -> Result<Vec<Question>, Failure> {
+    let whole = Ranking { sizes: None, ..ranking.clone() };
+    let question = |wanted: Option<&Wanted>, bit: u64| {
+        let mut values = Values::default();
+        let has = wanted.map_or_else(|| "h.form <> 2".to_owned(), |wanted| has(wanted, &mut values));
+        let filter = admitted.conditions("h", &mut values);
+        Question { sql: format!("SELECT h.message_id, h.length FROM hx_search h WHERE {has}{filter}"), values, bit }
+    };
+    if ranking.choices.is_empty() {
+        return Ok(match whole.wanted(None) {
+            None => vec![question(None, 0)],
+            Some(wanted) => {
+                simplified(transaction, wanted).await?.iter().map(|wanted| question(Some(wanted), 0)).collect()
+            }
+        });
+    }
+    let alone = (!ranking.is_covered).then_some((None, 0));
+    let choices = ranking.choices.iter().enumerate().map(|(place, (choice, _))| (Some(choice), 1_u64 << place));
+    Ok(alone.into_iter().chain(choices).map(|(choice, bit)| question(whole.wanted(choice).as_ref(), bit)).collect())
+}
+
+/// Returns conditions that the messages of a conjunction meet one of, and maybe a few others: without words outside the
+/// vocabulary, and only such words. Few messages have these, and the server evaluates a conjunction of single words much more
+/// quickly than one of alternatives.
+async fn simplified(transaction: &Transaction, wanted: Wanted) -> Result<Vec<Wanted>, Failure> {
+    if !matches!(wanted, Wanted::All(_) | Wanted::Row(_)) {
+        return Ok(vec![wanted]);
+    }
+    let (rest, Some(data)) = apart(&wanted) else { return Ok(vec![wanted]) };
+    let mut values = Values::default();
+    let has = has(&data, &mut values);
+    let limit = values.bind(MAX_DATA as i64 + 1);
+    let sql = format!("SELECT h.message_id, h.length FROM hx_search h WHERE {has} LIMIT {limit}");
+    Ok(match numbers(transaction, values, &sql).await?.len() {
+        // The condition stays: such a message may be added before it is asked for.
+        ..=MAX_DATA => rest.into_iter().chain([data]).collect(),
+        _ => vec![wanted],
+    })
 }
 
 /// Returns the newest messages before an id that match, and those that are not listed.
@@ -127,9 +168,13 @@ pub(super) async fn latest(
                 let filter = admitted.conditions("h", values);
                 format!("SELECT h.message_id, h.length FROM hx_search h WHERE {which}{filter}")
             };
-            let mut values = Values::default();
-            let sql = select(has(wanted, &mut values), &mut values);
-            let named = index.ask(transaction, &[Question { sql, values, bit: 0 }]).await?;
+            let mut questions = Vec::new();
+            for wanted in simplified(transaction, wanted.clone()).await? {
+                let mut values = Values::default();
+                let sql = select(has(&wanted, &mut values), &mut values);
+                questions.push(Question { sql, values, bit: 0 });
+            }
+            let named = index.ask(transaction, &questions).await?;
             let mut all: Lengths = named.into_iter().map(|(id, named)| (id, named.length)).collect();
             let mut values = Values::default();
             let sql = select(unknown(&index.lost, &mut values), &mut values);
@@ -195,26 +240,39 @@ pub(super) async fn numbers(transaction: &Transaction, values: Values, sql: &str
 }
 
 /// Returns the number of messages that match each of these: counted, or extrapolated from the ids of the first matches.
-pub(super) async fn counts(transaction: &Transaction, wanted: &[Wanted]) -> Result<Vec<u64>, Failure> {
-    let mut counts = Vec::with_capacity(wanted.len());
-    let span = span(transaction).await?;
-    for wanted in wanted {
+/// If they are ranked next, and all messages are admitted, they are kept for that.
+pub(super) async fn counts(
+    transaction: &Transaction,
+    admitted: &Admitted,
+    index: &Index,
+    found: &Found,
+    wanted: &[Wanted],
+    are_next: bool,
+) -> Result<Vec<u64>, Failure> {
+    let is_kept = are_next && admitted.is_all();
+    let question = |(place, wanted): (usize, &Wanted)| {
         let mut values = Values::default();
         let has = has(wanted, &mut values);
-        let limit = values.bind(MAX_COUNTED);
-        let sql = format!(
-            "SELECT count(*), max(message_id) - min(message_id) + 1 FROM (SELECT h.message_id FROM hx_search h WHERE {has} LIMIT {limit}) x"
-        );
-        let rows = values.rows(transaction, &sql).await?;
-        let Some(row) = rows.first() else { continue };
-        let (count, seen): (i64, Option<i64>) = (row.try_get(0)?, row.try_get(1)?);
-        counts.push(match seen {
-            // The index returns matches in the order of insertion.
-            Some(seen) if count >= MAX_COUNTED => (count as f64 * (span as f64 / seen.max(1) as f64).max(1.0)) as u64,
-            _ => count.unsigned_abs(),
-        });
-    }
-    Ok(counts)
+        let limit = if is_kept { String::new() } else { format!(" LIMIT {}", values.bind(MAX_COUNTED as i64)) };
+        let sql = format!("SELECT h.message_id, h.length FROM hx_search h WHERE {has}{limit}");
+        Question { sql, values, bit: 1 << place }
+    };
+    let span = span(transaction).await?;
+    let questions: Vec<Question> = wanted.iter().enumerate().map(question).collect();
+    let beginnings = match is_kept {
+        true => {
+            let (named, beginnings) = index.ask_and_count(transaction, &questions).await?;
+            *found.counted.lock().await = Some((wanted.to_vec(), named));
+            beginnings
+        }
+        false => index.beginnings(transaction, &questions).await?,
+    };
+    let estimated = |Beginning { count, span: seen }: Beginning| match count {
+        // The index returns matches in the order of insertion.
+        count if count >= MAX_COUNTED as u64 => (count as f64 * (span as f64 / seen.max(1) as f64).max(1.0)) as u64,
+        count => count,
+    };
+    Ok(beginnings.into_iter().map(estimated).collect())
 }
 
 /// Returns the size of the range of message ids.
@@ -228,32 +286,9 @@ async fn span(transaction: &Transaction) -> Result<u64, Failure> {
 pub(super) async fn totals(transaction: &Transaction) -> Result<Totals, Failure> {
     const SQL: &str = "SELECT (SELECT count(*) FROM (SELECT 1 FROM hx_search LIMIT $1) x), \
         (SELECT CAST(avg(length) AS DOUBLE) FROM (SELECT length FROM hx_search WHERE form = 1 ORDER BY message_id DESC LIMIT 400) y)";
-    let row = transaction.one(SQL, values![MAX_COUNTED]).await?;
+    let row = transaction.one(SQL, values![MAX_COUNTED as i64]).await?;
     let (counted, average): (i64, Option<f64>) = (row.try_get(0)?, row.try_get(1)?);
     let counted = counted.unsigned_abs();
-    let messages = if counted < MAX_COUNTED.unsigned_abs() { counted } else { span(transaction).await?.max(counted) };
+    let messages = if counted < MAX_COUNTED as u64 { counted } else { span(transaction).await?.max(counted) };
     Ok(Totals { messages, average: average.unwrap_or(1.0).max(1.0) })
-}
-
-/// Returns words of the vocabulary. For pieces it is scanned completely: words are short, and few compared to the text
-/// they occur in.
-pub(super) async fn terms(transaction: &Transaction, lookup: Lookup<'_>, limit: usize) -> Result<Vec<String>, Failure> {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = match lookup {
-        Lookup::Containing(piece) => {
-            transaction
-                .rows("SELECT term FROM hx_term WHERE locate($1, term) > 0 LIMIT $2", values![piece, limit])
-                .await?
-        }
-        Lookup::Ending(end) => {
-            const SQL: &str = "SELECT term FROM hx_term WHERE right(term, length($1)) = $1 LIMIT $2";
-            transaction.rows(SQL, values![end, limit]).await?
-        }
-        Lookup::Beginning(beginning) => {
-            const SQL: &str =
-                "SELECT term FROM hx_term WHERE term >= $1 AND ($2 IS NULL OR term < $2) ORDER BY term LIMIT $3";
-            transaction.rows(SQL, values![beginning, after_prefix(beginning), limit]).await?
-        }
-    };
-    Ok(rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?)
 }

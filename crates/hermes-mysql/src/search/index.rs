@@ -22,6 +22,9 @@ use std::time::{Duration, Instant};
 /// settings.
 const FARTHEST: u32 = 20;
 
+/// Number of messages from which the number of matches is estimated.
+pub(super) const MAX_COUNTED: usize = 4_000;
+
 /// How long the index is queried again until it is steady.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -46,11 +49,31 @@ pub(super) struct Question {
 }
 
 /// A message returned by a query.
-#[derive(Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Named {
     pub(super) length: u32,
     /// Bits of the queries that returned it.
     pub(super) has: u64,
+}
+
+/// Messages returned by queries.
+pub(super) type AllNamed = HashMap<i64, Named>;
+
+/// The beginning of the result of a query, from which the number of matches is estimated.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Beginning {
+    /// Number of messages, at most [`MAX_COUNTED`].
+    pub(super) count: u64,
+    /// Size of the range of their ids.
+    pub(super) span: u64,
+}
+
+impl Beginning {
+    fn of(messages: &[(i64, u32)]) -> Self {
+        let ids = || messages.iter().take(MAX_COUNTED).map(|(id, _)| *id);
+        let span = ids().max().unwrap_or_default() - ids().min().unwrap_or_default() + 1;
+        Self { count: ids().count() as u64, span: span.unsigned_abs() }
+    }
 }
 
 impl Index {
@@ -64,29 +87,43 @@ impl Index {
     }
 
     /// Returns the messages that the queries select.
-    pub(super) async fn ask(
+    pub(super) async fn ask(&self, transaction: &Transaction, questions: &[Question]) -> Result<AllNamed, Failure> {
+        Ok(self.ask_and_count(transaction, questions).await?.0)
+    }
+
+    /// Returns the messages that the queries select, and the beginnings of the results.
+    pub(super) async fn ask_and_count(
         &self,
         transaction: &Transaction,
         questions: &[Question],
-    ) -> Result<HashMap<i64, Named>, Failure> {
+    ) -> Result<(AllNamed, Vec<Beginning>), Failure> {
         let mut named = HashMap::new();
-        put(transaction, questions, &mut named).await?;
+        let beginnings = put(transaction, questions, &mut named).await?;
         // Checked after the query, because a write before the query may have started a flush.
         if self.is_unsteady() || !is_written_lately(transaction).await? {
-            return Ok(named);
+            return Ok((named, beginnings));
         }
         loop {
             let is_steady = self.tells_of_witnesses(transaction).await?;
             put(transaction, questions, &mut named).await?;
             if is_steady {
-                return Ok(named);
+                return Ok((named, beginnings));
             }
             if Instant::now() + PAUSE >= self.until {
                 self.is_unsteady.store(true, Ordering::Relaxed);
-                return Ok(named);
+                return Ok((named, beginnings));
             }
             tokio::time::sleep(PAUSE).await;
         }
+    }
+
+    /// Returns the beginnings of the results of the queries, of a moment in which the index may miss some messages.
+    pub(super) async fn beginnings(
+        &self,
+        transaction: &Transaction,
+        questions: &[Question],
+    ) -> Result<Vec<Beginning>, Failure> {
+        put(transaction, questions, &mut HashMap::new()).await
     }
 
     /// Returns whether the index returns the witnesses that it must contain.
@@ -129,15 +166,18 @@ impl Index {
 async fn put(
     transaction: &Transaction,
     questions: &[Question],
-    named: &mut HashMap<i64, Named>,
-) -> Result<(), Failure> {
+    named: &mut AllNamed,
+) -> Result<Vec<Beginning>, Failure> {
+    let mut beginnings = Vec::with_capacity(questions.len());
     for Question { sql, values, bit } in questions {
-        for (id, length) in numbers(transaction, values.clone(), sql).await? {
+        let messages = numbers(transaction, values.clone(), sql).await?;
+        beginnings.push(Beginning::of(&messages));
+        for (id, length) in messages {
             let named = named.entry(id).or_insert(Named { length, has: 0 });
             named.has |= bit;
         }
     }
-    Ok(())
+    Ok(beginnings)
 }
 
 /// Returns whether something was written within the last minute, according to the receipts of the writers. After a

@@ -57,18 +57,22 @@ pub(super) async fn ranked(
         let weights: Vec<f64> = ranking.choices.iter().map(|(_, weight)| *weight).collect();
         let weights = values.bind(weights);
         let mut weight = "(0::float8".to_owned();
+        // A message is found once for each choice that it has, so what costs more than a look at the row is checked after that.
+        let (inner, session, outer) = match admitted.is_of_row() {
+            true => (admitted.conditions("h", &mut values), "", String::new()),
+            false => (String::new(), "session_id, ", admitted.conditions("g", &mut values)),
+        };
         let mut parts = Vec::new();
         if !ranking.is_covered {
-            parts.push(part("h.session_id, 0::int8 AS bit", None, &mut values));
+            parts.push(part(&format!("{session}0::int8 AS bit"), None, &mut values) + &inner);
         }
         for (place, (choice, _)) in ranking.choices.iter().enumerate() {
             weight += &format!(" + ((has >> {place}) & 1)::float8 * ({weights}::float8[])[{}]", place + 1);
-            parts.push(part(&format!("h.session_id, 1::int8 << {place} AS bit"), Some(choice), &mut values));
+            parts.push(part(&format!("{session}1::int8 << {place} AS bit"), Some(choice), &mut values) + &inner);
         }
-        let filter = admitted.conditions("g", &mut values);
         let found = format!(
-            "SELECT g.message_id, g.length, g.has FROM (SELECT message_id, session_id, length, bit_or(bit) AS has FROM ({}) u \
-             GROUP BY message_id, session_id, length) g WHERE true{filter}",
+            "SELECT g.message_id, g.length, g.has FROM (SELECT message_id, {session}length, bit_or(bit) AS has FROM ({}) u \
+             GROUP BY message_id, {session}length) g WHERE true{outer}",
             parts.join(" UNION ALL ")
         );
         (weight + ")", found)

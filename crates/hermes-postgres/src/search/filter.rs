@@ -8,6 +8,8 @@ use hermes_sql::{pins_and_tags, scope, stored};
 
 /// Maximum number of sessions that are listed first to look up their messages. With more, each candidate is checked.
 const MAX_LISTED_SESSIONS: usize = 64;
+/// Maximum number of sessions that a statement excludes by their ids.
+const MAX_EXCLUDED_SESSIONS: usize = 4_096;
 
 /// The messages that a filter admits.
 pub(super) struct Admitted {
@@ -22,6 +24,8 @@ enum Sessions {
     Such,
     /// These sessions.
     Listed(Vec<String>),
+    /// All sessions but these.
+    But(Vec<String>),
 }
 
 impl Admitted {
@@ -29,6 +33,11 @@ impl Admitted {
     pub(super) async fn new(transaction: &Transaction, filter: &SearchFilter) -> Result<Self, Failure> {
         if !filter.asks_of_session() {
             return Ok(Self { filter: filter.clone(), sessions: Sessions::All });
+        }
+        if !filter.names_sessions()
+            && let Some(excluded) = excluded(transaction, filter).await?
+        {
+            return Ok(Self { filter: filter.clone(), sessions: Sessions::But(excluded) });
         }
         let mut values = Values::default();
         let conditions = such(filter, &mut values);
@@ -48,13 +57,21 @@ impl Admitted {
         Ok(Self { filter: filter.clone(), sessions })
     }
 
+    /// Returns whether the conditions are decided by the row of `hx_search` alone.
+    pub(super) fn is_of_row(&self) -> bool {
+        matches!(self.sessions, Sessions::All | Sessions::But(_))
+            && said(&self.filter, &mut Values::default()).is_empty()
+    }
+
     /// Returns the conditions on the row `name` of `hx_search`, each preceded by `AND`.
     pub(super) fn conditions(&self, name: &str, values: &mut Values) -> String {
         let mut sql = match &self.sessions {
             Sessions::All => String::new(),
             Sessions::Such => {
                 let such = such(&self.filter, values);
-                format!(" AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = {name}.session_id{such})")
+                // As a value, not as a join: the server takes a search for more selective than it is, and would join each message
+                // with each session. So it looks up the session of each message, or the sessions once, if they are few.
+                format!(" AND (EXISTS (SELECT 1 FROM sessions s WHERE s.id = {name}.session_id{such})) IS TRUE")
             }
             Sessions::Listed(ids) => {
                 let list = values.bind(ids.clone());
@@ -65,6 +82,12 @@ impl Admitted {
                     false => format!(" AND {name}.session_id IN (SELECT unnest({list}::text[]) COLLATE \"C\")"),
                 }
             }
+            Sessions::But(ids) if ids.is_empty() => String::new(),
+            Sessions::But(ids) => {
+                // The server hashes the list once.
+                let list = values.bind(ids.clone());
+                format!(" AND {name}.session_id NOT IN (SELECT unnest({list}::text[]) COLLATE \"C\")")
+            }
         };
         let said = said(&self.filter, values);
         if !said.is_empty() {
@@ -72,6 +95,20 @@ impl Admitted {
         }
         sql
     }
+}
+
+/// Returns the sessions that a filter excludes, if it only excludes some and they are few.
+async fn excluded(transaction: &Transaction, filter: &SearchFilter) -> Result<Option<Vec<String>>, Failure> {
+    const SQL: &str = "SELECT id FROM sessions WHERE source = ANY($1::text[]) UNION SELECT unnest($2::text[]) LIMIT $3";
+    let sources: Vec<String> =
+        filter.exclude_sources.iter().map(|source| stored::without_nul(source.as_str()).into_owned()).collect();
+    let sessions: Vec<&str> = filter.exclude_sessions.iter().map(|id| id.as_str()).collect();
+    let limit = MAX_EXCLUDED_SESSIONS as i64 + 1;
+    let rows = transaction.query_rows(SQL, &[&sources, &sessions, &limit]).await?;
+    if rows.len() > MAX_EXCLUDED_SESSIONS {
+        return Ok(None);
+    }
+    Ok(Some(rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?))
 }
 
 /// Returns the conditions of a filter on the session `s`, without those on title and model.

@@ -45,9 +45,9 @@ impl PartialEq for Waiting {
 
 impl Eq for Waiting {}
 
-/// Messages of a range of size classes, which the store returns in order.
+/// Messages of a range of size classes, or of all if `None`, which the store returns in order.
 struct Part {
-    sizes: RangeInclusive<u32>,
+    sizes: Option<RangeInclusive<u32>>,
     /// No message still to come sorts before this place.
     next: Place,
     /// Whether there are no more.
@@ -70,9 +70,24 @@ impl Pool {
         after: Option<Place>,
         count: usize,
     ) -> Self {
-        let part = |sizes: RangeInclusive<u32>| {
+        Self::of(ranking, after, parts.into_iter().map(Some), count)
+    }
+
+    /// Creates a pool that requests messages of all sizes at once: for an answer that needs most of them anyway.
+    pub(super) fn whole<W>(ranking: &Ranking<W>, count: usize) -> Self {
+        Self::of(ranking, None, [None].into_iter(), count)
+    }
+
+    fn of<W>(
+        ranking: &Ranking<W>,
+        after: Option<Place>,
+        parts: impl Iterator<Item = Option<RangeInclusive<u32>>>,
+        count: usize,
+    ) -> Self {
+        let part = |sizes: Option<RangeInclusive<u32>>| {
             // The shortest message of size `n` has half of 2^n words.
-            let shortest = u32::try_from((1_u64 << sizes.start()) / 2).unwrap_or(u32::MAX);
+            let smallest = sizes.as_ref().map_or(0, |sizes| *sizes.start());
+            let shortest = u32::try_from((1_u64 << smallest) / 2).unwrap_or(u32::MAX);
             let best = Place { score: ranking.brevity.score(ranking.weight(u64::MAX), shortest), id: i64::MAX };
             let next = match after {
                 Some(after) if after.is_after(&best) => after,
@@ -80,7 +95,7 @@ impl Pool {
             };
             Part { sizes, next, is_over: false, count }
         };
-        Self { waiting: BinaryHeap::new(), parts: parts.into_iter().map(part).collect() }
+        Self { waiting: BinaryHeap::new(), parts: parts.map(part).collect() }
     }
 
     /// Adds a message that is not ranked by the store.
@@ -97,7 +112,7 @@ impl Pool {
         while self.next().is_none()
             && let Some(part) = self.parts.iter_mut().filter(|part| !part.is_over).reduce(first)
         {
-            let parted = Ranking { sizes: Some(part.sizes.clone()), ..ranking.clone() };
+            let parted = Ranking { sizes: part.sizes.clone(), ..ranking.clone() };
             let more = postings.ranked(&parted, Some(part.next), part.count).await?;
             part.is_over = more.len() < part.count;
             part.next = more.last().map_or(part.next, |last| last.place);

@@ -58,7 +58,8 @@ impl<P: Postings> Search<'_, P> {
     /// Returns a pool of all messages that may contain words, in order. Messages that are not listed are read and
     /// checked.
     async fn pool(&mut self, ranking: &Ranking<P::Wanted>, words: &[Word]) -> Result<Pool, P::Error> {
-        let mut pool = Pool::new(ranking, self.postings.parts(self.totals.average), None, MAX_RANKED);
+        // The best are ordered by conversation, so that many are needed, of all sizes.
+        let mut pool = Pool::whole(ranking, MAX_RANKED);
         for (id, length) in self.postings.unlisted(self.newest).await? {
             if self.is_late() {
                 break;

@@ -92,7 +92,7 @@ impl Postings for Memory {
         true
     }
 
-    async fn counts(&self, wanted: &[Wanted]) -> Result<Vec<u64>, Infallible> {
+    async fn counts(&self, wanted: &[Wanted], _: bool) -> Result<Vec<u64>, Infallible> {
         let count = |wanted| self.said.keys().filter(|id| self.has(**id, wanted)).count() as u64;
         Ok(wanted.iter().map(count).collect())
     }

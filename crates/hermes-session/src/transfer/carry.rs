@@ -2,6 +2,7 @@
 
 use super::checkpoint::Checkpoint;
 use super::compare::{Standing, is_same_at_a_glance, standing};
+use super::meanwhile::Meanwhile;
 use super::pages::{Pages, Rows};
 use super::report::{FindingKind, Phase, Progress, TransferError, TransferReport};
 use super::{TransferOptions, Watch, catch_up, go_on, portable};
@@ -12,7 +13,7 @@ use crate::{Session, SessionFilter, SessionId, SessionSummary, StateCounts, Stor
 use std::collections::BTreeMap;
 
 /// Maximum text per call in bytes, and maximum number of small sessions per call.
-const BYTES: usize = 1 << 20;
+const BYTES: usize = 4 << 20;
 const SESSIONS: usize = 64;
 /// Numbers of sessions and messages after which a checkpoint is stored.
 const NOTED_SESSIONS: u64 = 200;
@@ -40,6 +41,21 @@ pub(super) struct Carrier<'a> {
     lacking: Lacking,
     /// Sessions and messages since the last checkpoint.
     since: (u64, u64),
+    /// The pieces that are being imported while the next ones are read.
+    sending: Meanwhile<'a, Result<Sent, StoreError>>,
+}
+
+/// What became of pieces: of those whose session is complete or was refused, and whether the last one was taken.
+struct Sent {
+    outcomes: Vec<Outcome>,
+    is_taken: bool,
+}
+
+struct Outcome {
+    session: SessionId,
+    title: Option<String>,
+    messages: u64,
+    imported: Imported,
 }
 
 #[derive(Default, Clone, Copy)]
@@ -64,15 +80,25 @@ impl<'a> Carrier<'a> {
     ) -> Self {
         let (small, held, done, total, since) = (Vec::new(), Size::default(), 0, 0, (0, 0));
         let (states, lacking) = (BTreeMap::new(), Lacking::default());
-        Self { from, to, options, checkpoint, report, small, held, done, total, states, lacking, since }
+        let sending = Meanwhile::new();
+        Self { from, to, options, checkpoint, report, small, held, done, total, states, lacking, since, sending }
     }
 
     pub(super) async fn run(mut self, watch: Watch<'_>) -> Result<TransferReport, TransferError> {
+        let copied = self.copy_all(watch).await;
+        if matches!(copied, Err(TransferError::Stopped)) {
+            // A transfer stops between two calls of the target, not within one.
+            self.wait().await?;
+        }
+        copied.map(|()| self.report)
+    }
+
+    async fn copy_all(&mut self, watch: Watch<'_>) -> Result<(), TransferError> {
         self.total = self.from.counts(&SessionFilter::default()).await?.messages;
         let after = self.checkpoint.after.clone();
         let (mut source, mut target) = (Rows::new(self.from, after.as_ref()), Rows::new(self.to, after.as_ref()));
-        while let Some(row) = source.next().await? {
-            let there = target.find(&row.id, &mut |_| {}).await?;
+        while let Some(row) = self.sending.during(source.next()).await? {
+            let there = self.sending.during(target.find(&row.id, &mut |_| {})).await?;
             let messages = u64::try_from(row.message_count).unwrap_or(0);
             self.take(&row, there, watch).await?;
             self.done += messages;
@@ -81,11 +107,12 @@ impl<'a> Carrier<'a> {
             self.look(watch, 0)?;
         }
         self.flush().await?;
+        self.wait().await?;
         for row in source.unreadable {
             let what = format!("{} {} can't be read: {}", row.table, row.id, row.why);
             self.report.find(FindingKind::Unreadable, None, what);
         }
-        Ok(self.report)
+        Ok(())
     }
 
     fn look(&self, watch: Watch<'_>, more: u64) -> Result<(), TransferError> {
@@ -99,6 +126,7 @@ impl<'a> Carrier<'a> {
             return Ok(());
         }
         self.flush().await?;
+        self.wait().await?;
         self.since = (0, 0);
         self.checkpoint.after = Some(id.clone());
         self.checkpoint.write(self.to).await
@@ -131,7 +159,7 @@ impl<'a> Carrier<'a> {
 
     /// Reads a session of the source in the form that any store can keep; `None` if it is gone or can't be read.
     async fn read(&mut self, id: &SessionId) -> Result<Option<(Session, Vec<String>)>, StoreError> {
-        let session = match self.from.session(id).await {
+        let session = match self.sending.during(self.from.session(id)).await {
             Ok(Some(session)) => session,
             Ok(None) => {
                 self.report.find(FindingKind::Changed, Some(id), "it was deleted meanwhile");
@@ -155,6 +183,7 @@ impl<'a> Carrier<'a> {
 
     /// Handles a session that exists and looks different in the list. Always terminates.
     async fn settle(&mut self, session: &Session) -> Result<bool, StoreError> {
+        self.wait().await?;
         match standing(self.from, self.to, session).await? {
             Standing::Same => self.report.skipped += 1,
             Standing::Behind { messages } => {
@@ -196,7 +225,7 @@ impl<'a> Carrier<'a> {
         let mut piece = ImportPiece { session: session.clone(), start: 0, messages: Vec::new(), is_last: false };
         let (mut size, mut states) = (Size::default(), StateCounts::default());
         loop {
-            let page = match pages.next().await {
+            let page = match self.sending.during(pages.next()).await {
                 Err(StoreError::NotFound(_)) => return Ok(false),
                 page => page?,
             };
@@ -228,7 +257,7 @@ impl<'a> Carrier<'a> {
             }
         }
         // Messages added since the row was read would belong to another state of the row.
-        let is_same = match self.from.session(&session.id).await? {
+        let is_same = match self.sending.during(self.from.session(&session.id)).await? {
             Some(again) => portable::session(again, &mut Vec::new()).is_ok_and(|again| again == *session),
             None => false,
         };
@@ -258,40 +287,58 @@ impl<'a> Carrier<'a> {
     async fn flush(&mut self) -> Result<(), StoreError> {
         self.held = Size::default();
         let small = std::mem::take(&mut self.small);
-        self.hand_over(small).await.map(drop)
+        self.start(small).await
     }
 
-    /// Sends pieces. Returns whether the last one was taken.
-    async fn hand_over(&mut self, mut pieces: Vec<ImportPiece>) -> Result<bool, StoreError> {
+    /// Sends pieces that do not fit with others, and waits for them. Returns whether the last one was taken.
+    async fn hand_over(&mut self, pieces: Vec<ImportPiece>) -> Result<bool, StoreError> {
+        self.start(pieces).await?;
+        self.wait().await
+    }
+
+    /// Starts to send pieces, once those before them are sent.
+    async fn start(&mut self, pieces: Vec<ImportPiece>) -> Result<(), StoreError> {
         for piece in &pieces {
-            for what in self.lacking.of(self.to, piece).await? {
+            for what in self.sending.during(self.lacking.of(self.to, piece)).await? {
                 self.report.find(FindingKind::Column, Some(&piece.session.id), what);
             }
         }
         if self.options.is_rehearsal {
-            return self.rehearse(&pieces).await.map(|()| true);
+            return self.rehearse(&pieces).await;
         }
-        let (report, states) = (&mut self.report, &mut self.states);
-        let mut on_taken = |_: usize, piece: &ImportPiece, outcome: Imported| match outcome {
-            Imported::Whole { title, .. } => {
-                report.sessions += 1;
-                report.messages += piece.start + piece.messages.len() as u64;
-                report.states.add_all(states.remove(&piece.session.id).unwrap_or_default());
-                if title != piece.session.title {
-                    let what = match &title {
-                        Some(title) => format!("its title is taken; it has the title {title:?}"),
-                        None => "its title is taken; it has none".to_owned(),
-                    };
-                    report.find(FindingKind::Title, Some(&piece.session.id), what);
+        self.wait().await?;
+        if !pieces.is_empty() {
+            self.sending.start(sent(self.to, pieces));
+        }
+        Ok(())
+    }
+
+    /// Waits until everything is sent, and reports what became of it. Returns whether the last piece was taken.
+    async fn wait(&mut self) -> Result<bool, StoreError> {
+        let Some(sent) = self.sending.end().await else { return Ok(true) };
+        let Sent { outcomes, is_taken } = sent?;
+        for Outcome { session, title: wanted, messages, imported } in outcomes {
+            match imported {
+                Imported::Whole { title, .. } => {
+                    self.report.sessions += 1;
+                    self.report.messages += messages;
+                    self.report.states.add_all(self.states.remove(&session).unwrap_or_default());
+                    if title != wanted {
+                        let what = match &title {
+                            Some(title) => format!("its title is taken; it has the title {title:?}"),
+                            None => "its title is taken; it has none".to_owned(),
+                        };
+                        self.report.find(FindingKind::Title, Some(&session), what);
+                    }
                 }
+                Imported::Exists => {
+                    let what = "another process created it or wrote to it meanwhile";
+                    self.report.find(FindingKind::Conflict, Some(&session), what);
+                }
+                Imported::Partly(_) => {}
             }
-            Imported::Exists => {
-                let what = "another process created it or wrote to it meanwhile";
-                report.find(FindingKind::Conflict, Some(&piece.session.id), what);
-            }
-            Imported::Partly(_) => {}
-        };
-        send(self.to, &mut pieces, &mut on_taken).await
+        }
+        Ok(is_taken)
     }
 
     /// Reports what would happen to pieces.
@@ -310,4 +357,16 @@ impl<'a> Carrier<'a> {
         }
         Ok(())
     }
+}
+
+/// Sends pieces until all are taken.
+async fn sent(to: &dyn Store, mut pieces: Vec<ImportPiece>) -> Result<Sent, StoreError> {
+    let mut outcomes = Vec::new();
+    let mut on_taken = |_: usize, piece: &ImportPiece, imported: Imported| {
+        let (session, title) = (piece.session.id.clone(), piece.session.title.clone());
+        let messages = piece.start + piece.messages.len() as u64;
+        outcomes.push(Outcome { session, title, messages, imported });
+    };
+    let is_taken = send(to, &mut pieces, &mut on_taken).await?;
+    Ok(Sent { outcomes, is_taken })
 }

@@ -13,8 +13,10 @@ const ROWS: u32 = 500;
 /// Target size of the messages held at once, in bytes.
 const BYTES: usize = 4 << 20;
 /// Number of messages of the first page, before their size is known, and maximum number per page.
-const FIRST: u32 = 4;
-const MAX_MESSAGES: u32 = 128;
+const FIRST: u32 = 16;
+const MAX_MESSAGES: u32 = 256;
+/// Factor by which a page may be larger than the previous one.
+const GROWTH: u32 = 8;
 
 /// The sessions of a store by id.
 pub(super) struct Rows<'a> {
@@ -106,7 +108,7 @@ impl<'a> Pages<'a> {
         self.after = page.last().map(|message| message.id).or(self.after);
         let largest = page.iter().map(portable::size).max().unwrap_or(1).max(1);
         let fits = u32::try_from(BYTES / largest).unwrap_or(MAX_MESSAGES);
-        self.limit = fits.clamp(1, (self.limit * 2).min(MAX_MESSAGES));
+        self.limit = fits.clamp(1, (self.limit * GROWTH).min(MAX_MESSAGES));
         Ok(page)
     }
 }

@@ -1,6 +1,7 @@
 //! The proof: reads both sides again and compares them session by session.
 
 use super::compare::{Messages, Standing, standing};
+use super::meanwhile::Meanwhile;
 use super::pages::Rows;
 use super::report::{MAX_FINDINGS, Phase, Progress, TransferError};
 use super::sample::Sample;
@@ -190,7 +191,7 @@ impl Prover {
             return Ok(true);
         };
         let Some(there) = to.session(id).await? else {
-            let there = hash(from, &session, &mut |_| {}).await;
+            let there = hash(from, &session, |_| {}).await;
             let states = there.map_or_else(|_| StateCounts::default(), |hashed| hashed.states);
             self.proof.sessions += 1;
             self.proof.missing += states.total();
@@ -209,14 +210,17 @@ impl Prover {
             (expected.parent_session_id, expected.relation) = (None, Relation::Root);
         }
         let sample = &mut self.sample;
-        let source = match hash(from, &expected, &mut |message| sample.add(message)).await {
+        // Both sides at once: each waits for its store most of the time.
+        let mut target = Meanwhile::new();
+        target.start(hash(to, &there, |_| {}));
+        let source = match target.during(hash(from, &expected, |message| sample.add(message))).await {
             Err(StoreError::NotFound(_)) => {
                 self.proof.left_out += 1;
                 return Ok(true);
             }
             hashed => hashed?,
         };
-        let target = hash(to, &there, &mut |_| {}).await?;
+        let Some(target) = target.end().await.transpose()? else { return Ok(false) };
         if source.content != target.content && !is_last && changed(from, &session).await? {
             return Ok(false);
         }
@@ -307,7 +311,7 @@ async fn is_unlinked(to: &dyn Store, session: &Session, there: &Session) -> Resu
 async fn hash(
     store: &dyn ConversationStore,
     session: &Session,
-    read: &mut (dyn FnMut(&Message) + Send),
+    mut read: impl FnMut(&Message) + Send,
 ) -> Result<Hashed, StoreError> {
     let (mut content, mut ids, mut place) = (Sha256::new(), Sha256::new(), 0_i64);
     let mut states = StateCounts::default();

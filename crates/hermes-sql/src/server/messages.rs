@@ -190,17 +190,20 @@ pub async fn read<T: Sql>(
     id: &SessionId,
     request: &MessageRequest,
 ) -> Result<Vec<Message>, T::Failure> {
-    require(transaction, id).await?;
     let (comparison, direction, edge) = match request.window {
         Window::After(edge) => (">", "ASC", edge.map_or(i64::MIN, |edge| edge.0)),
         Window::Before(edge) => ("<", "DESC", edge.map_or(i64::MAX, |edge| edge.0)),
     };
     let sql = format!(
-        "SELECT {} FROM messages WHERE session_id = $1 AND id {comparison} $2 AND {} ORDER BY id {direction} LIMIT $3",
+        "SELECT {} FROM messages WHERE session_id = $1 AND id {comparison} $2 AND {} AND EXISTS (SELECT 1 FROM sessions WHERE id = $1) \
+         ORDER BY id {direction} LIMIT $3",
         *row::MESSAGE,
         row::within(request.extent)
     );
     let rows = transaction.rows(&sql, values![id.as_str(), edge, i64::from(request.limit)]).await?;
+    if rows.is_empty() {
+        require(transaction, id).await?;
+    }
     let mut messages: Vec<Message> = rows.iter().map(|row| row::message(row, id)).collect();
     if matches!(request.window, Window::Before(_)) {
         messages.reverse();

@@ -26,7 +26,11 @@ macro_rules! server_maintenance {
             #[async_trait]
             impl Maintenance for $store {
                 async fn upkeep(&self) -> Result<bool, StoreError> {
-                    Ok(self.optimize().await? != Optimizing::Done)
+                    let is_done = self.optimize().await? == Optimizing::Done;
+                    if is_done {
+                        self.database.tidy().await;
+                    }
+                    Ok(!is_done)
                 }
 
                 async fn optimize(&self) -> Result<Optimizing, StoreError> {
