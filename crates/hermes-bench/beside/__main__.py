@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import append
+import commands
 import imports
 import find
 import optimize
@@ -22,7 +23,7 @@ from tools import Bench, say, table
 
 # Each takes a Bench and returns its figures and its rows. Those that measure time come before those that leave big
 # files.
-PARTS = {part.__name__: part for part in (append, processes, threads, imports, size, reads, prune, optimize, search, find, recall, servers)}
+PARTS = {part.__name__: part for part in (append, processes, threads, imports, size, reads, prune, optimize, search, find, recall, commands, servers)}
 
 
 def main():
@@ -35,6 +36,7 @@ def main():
     parser.add_argument("--kills", type=int, default=10, help="how often optimize is killed (default 10)")
     parser.add_argument("--work", help="a folder for the files, which are kept; the peer's loaded file serves again unless imports are measured")
     parser.add_argument("--binary", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--program", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--peer", required=True, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hermes-bench-") as temporary:
@@ -42,7 +44,7 @@ def main():
         work.mkdir(parents=True, exist_ok=True)
         names = arguments.only or list(PARTS)
         bench = Bench(arguments.corpus, arguments.binary, arguments.peer, work, "imports" in names, arguments.rounds, arguments.seconds,
-                      arguments.count, arguments.kills)
+                      arguments.count, arguments.kills, arguments.program)
         rows = []
         for name in names:
             say(f"== {name}")

@@ -71,8 +71,9 @@ def merge(rounds):
 class Bench:
     """One run: its corpus, its folder, its two sides."""
 
-    def __init__(self, corpus, binary, peer, work, measures_imports, rounds, seconds, count, kills):
+    def __init__(self, corpus, binary, peer, work, measures_imports, rounds, seconds, count, kills, program):
         self.corpus, self.binary, self.work = Path(corpus).resolve(), Path(binary).resolve(), Path(work)
+        self.program = Path(program).resolve()
         self.measures_imports, self.rounds, self.seconds, self.count, self.kills = measures_imports, rounds, seconds, count, kills
         self.environment = os.environ | {
             "PYTHONPATH": str(Path(peer).resolve()), "HERMES_HOME": str(self.work / "home"), "PYTHONPYCACHEPREFIX": str(self.work / "pycache")}

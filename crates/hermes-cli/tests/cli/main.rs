@@ -22,6 +22,7 @@ mod flags;
 mod import;
 mod indexing;
 mod insights;
+mod instructions;
 mod list;
 mod logging;
 mod looking;
