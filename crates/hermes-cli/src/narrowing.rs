@@ -132,6 +132,7 @@ pub(crate) async fn check_roles(
             order: SearchOrder::Newest,
             page: PageRequest::first(1),
             relax: false,
+            with_neighbours: false,
             timeout,
             ..SearchRequest::new(Query::parse(ANY_MESSAGE))
         };

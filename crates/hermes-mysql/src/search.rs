@@ -176,7 +176,7 @@ impl Postings for Server<'_> {
         is_late(error).map(drop)
     }
 
-    async fn surround(&self, hits: &mut [Hit]) -> Result<(), Failure> {
-        surround::surround(self.transaction, hits).await
+    async fn surround(&self, hits: &mut [Hit], with_neighbours: bool) -> Result<(), Failure> {
+        surround::surround(self.transaction, hits, with_neighbours).await
     }
 }

@@ -133,7 +133,7 @@ impl Postings for Server<'_> {
         }
     }
 
-    async fn surround(&self, hits: &mut [Hit]) -> Result<(), Failure> {
-        surround::surround(self.transaction, hits).await
+    async fn surround(&self, hits: &mut [Hit], with_neighbours: bool) -> Result<(), Failure> {
+        surround::surround(self.transaction, hits, with_neighbours).await
     }
 }

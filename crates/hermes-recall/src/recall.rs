@@ -177,6 +177,7 @@ async fn found(
             page: PageRequest::first(HITS),
             // If the first search matched the whole query, partial matches are not added to it.
             relax: served.is_none_or(|served: Served| served.is_relaxed),
+            with_neighbours: false,
             timeout: request.timeout,
             ..SearchRequest::new(query.clone())
         };

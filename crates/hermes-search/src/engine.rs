@@ -54,7 +54,7 @@ pub async fn search<P: Postings>(
     }
     let (mut hits, next) = page.end();
     if !hits.is_empty() {
-        postings.surround(&mut hits).await?;
+        postings.surround(&mut hits, request.with_neighbours).await?;
     }
     Ok(SearchAnswer { hits, next, served: search.served })
 }

@@ -90,9 +90,9 @@ pub trait Postings {
     /// returned. Returns any other error.
     fn forgive(&self, error: Self::Error) -> impl Future<Output = Result<(), Self::Error>>;
 
-    /// Adds to each hit the current session of its conversation, the title of that session, and the neighbouring
-    /// messages.
-    fn surround(&self, hits: &mut [Hit]) -> impl Future<Output = Result<(), Self::Error>>;
+    /// Adds to each hit the current session of its conversation, the title of that session, and, if they are wanted, the
+    /// neighbouring messages.
+    fn surround(&self, hits: &mut [Hit], with_neighbours: bool) -> impl Future<Output = Result<(), Self::Error>>;
 }
 
 /// Totals of a store.

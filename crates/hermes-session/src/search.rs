@@ -37,6 +37,8 @@ pub struct SearchRequest {
     pub after: Option<SearchCursor>,
     /// Whether a query that matches nothing as a whole is repeated for any of its words.
     pub relax: bool,
+    /// Whether hits have the messages beside them.
+    pub with_neighbours: bool,
     /// Format of snippets.
     pub snippet: snippet::Style,
     /// Time limit. When it is reached, the answer is [`Served::is_partial`].
@@ -53,6 +55,7 @@ impl SearchRequest {
             page: PageRequest::default(),
             after: None,
             relax: true,
+            with_neighbours: true,
             snippet: snippet::Style::default(),
             timeout: TIMEOUT,
         }

@@ -143,6 +143,10 @@ impl<'d> File<'d> {
             Some(cursor) => cursor.newest.0,
             None => newest(database)?,
         };
+        // Alternatives are weighed by their number in all messages.
+        let has_weights = !engine::optional_terms(&request.query).is_empty();
+        let range = admitted.as_deref().filter(|_| !has_weights);
+        let range = range.map(|ids| (ids.first().copied().unwrap_or(0), ids.last().copied().unwrap_or(-1)));
         Ok(Self {
             database,
             query: &request.query,
@@ -153,7 +157,7 @@ impl<'d> File<'d> {
             newest,
             is_by_time: engine::is_by_time(request),
             end: start + request.timeout,
-            asked: RefCell::default(),
+            asked: RefCell::new(Asked::within(range)),
             known: RefCell::default(),
             uncovered: OnceCell::new(),
             everything: OnceCell::new(),
@@ -498,8 +502,8 @@ impl Postings for File<'_> {
         Err(error)
     }
 
-    async fn surround(&self, hits: &mut [Hit]) -> Result<(), Failure> {
-        surround::surround(self.database, &mut self.rows.borrow_mut(), hits)
+    async fn surround(&self, hits: &mut [Hit], with_neighbours: bool) -> Result<(), Failure> {
+        surround::surround(self.database, &mut self.rows.borrow_mut(), hits, with_neighbours)
     }
 }
 

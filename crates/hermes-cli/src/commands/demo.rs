@@ -121,6 +121,7 @@ async fn tour(context: &Context, store: &dyn Store, stored: &Stored) -> Result<(
         step(context, &format!("{} sessions search {}", program::name(), shell_word(query)))?;
         let request = SearchRequest {
             filter: SearchFilter { exclude_sources: default_filter().exclude_sources, ..SearchFilter::default() },
+            with_neighbours: false,
             ..SearchRequest::new(Query::parse(query))
         };
         let rest = |id: &SessionId| {

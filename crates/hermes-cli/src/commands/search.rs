@@ -107,6 +107,7 @@ impl SearchArgs {
             order: if self.newest { SearchOrder::Newest } else { SearchOrder::Best },
             page: PageRequest::new(if self.limit == 0 { i64::from(MAX_PAGE) } else { self.limit }, self.offset)?,
             relax: !self.exact,
+            with_neighbours: self.context || self.json,
             ..SearchRequest::new(query)
         };
         request.after = self.after.as_deref().map(|place| SearchCursor::parse(place, &request)).transpose()?;

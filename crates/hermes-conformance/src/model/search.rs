@@ -148,8 +148,8 @@ impl State {
             tier: place.found,
             score: place.score,
             snippet: snippet::snippet(text, &marks(text), &request.snippet),
-            before: at.checked_sub(1).map(|before| neighbour(transcript[before])),
-            after: transcript.get(at + 1).map(|message| neighbour(message)),
+            before: at.checked_sub(1).filter(|_| request.with_neighbours).map(|before| neighbour(transcript[before])),
+            after: transcript.get(at + 1).filter(|_| request.with_neighbours).map(|message| neighbour(message)),
             is_archived: self.is_archived(&links.conversation_root(&session.id)),
         })
     }

@@ -39,7 +39,8 @@ pub async fn a_hit_tells_where_it_is(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A hit has the messages before and after it in its session, in the order they were written, whatever their times are.
+/// A hit has the messages before and after it in its session, in the order they were written, whatever their times are;
+/// none if the request says so.
 pub async fn neighbours(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     let (session, other) = (made(&*store, "s", 0).await, made(&*store, "other", 0).await);
@@ -55,6 +56,10 @@ pub async fn neighbours(setup: Setup) -> CaseResult {
     let head = snippet::head(&long, snippet::NEIGHBOUR);
     for moment in MOMENTS {
         moment.come(&*store).await?;
+        let alone = SearchRequest { with_neighbours: false, ..question("needle") };
+        for hit in asked(&*store, &alone).await? {
+            assert_eq!((hit.before, hit.after), (None, None), "{moment:?}");
+        }
         let mut hits = asked(&*store, &question("needle")).await?;
         hits.sort_by_key(|hit| hit.message);
         let beside: Vec<_> = hits.into_iter().map(|hit| (hit.before, hit.after)).collect();

@@ -162,7 +162,7 @@ impl Postings for Memory {
         match error {}
     }
 
-    async fn surround(&self, _: &mut [Hit]) -> Result<(), Infallible> {
+    async fn surround(&self, _: &mut [Hit], _: bool) -> Result<(), Infallible> {
         Ok(())
     }
 }

@@ -13,9 +13,9 @@ const CHARACTERS: usize = 16_384;
 /// Number of leading blanks, in bytes, beyond which the whole text is read.
 const BLANKS: usize = 2_000;
 
-/// Adds to each hit the current session of its conversation, the title of that session, whether it is archived, and the
-/// neighbouring messages.
-pub async fn surround<T: Sql>(transaction: &T, hits: &mut [Hit]) -> Result<(), T::Failure> {
+/// Adds to each hit the current session of its conversation, the title of that session, whether it is archived, and, if
+/// they are wanted, the neighbouring messages.
+pub async fn surround<T: Sql>(transaction: &T, hits: &mut [Hit], with_neighbours: bool) -> Result<(), T::Failure> {
     let (condition, values) = among("h.session_id", 1, hits.iter().map(|hit| hit.session.as_str()));
     let sql = format!(
         "SELECT h.session_id, r.tip, t.title, EXISTS (SELECT 1 FROM sessions f WHERE f.id = h.root AND f.archived <> 0) \
@@ -32,6 +32,9 @@ pub async fn surround<T: Sql>(transaction: &T, hits: &mut [Hit]) -> Result<(), T
             (hit.conversation, hit.is_archived) = (tip.clone(), *is_archived);
             hit.title = title.clone().or(hit.title.take());
         }
+    }
+    if !with_neighbours {
+        return Ok(());
     }
     let beside = beside(transaction, hits).await?;
     let said = neighbours(transaction, beside.values().flatten().flatten().copied().collect()).await?;

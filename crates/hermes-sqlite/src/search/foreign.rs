@@ -22,7 +22,7 @@ pub(super) fn candidates(database: &Database, query: &Query, newest: i64) -> Vec
     }
     let Some(fts) = question(query.root()) else { return Vec::new() };
     // A damaged index yields no candidates; the scan finds the messages without it.
-    let mut ids = leaf::matching(database, &fts).unwrap_or_default();
+    let mut ids = leaf::Asked::default().matching(database, &fts).unwrap_or_default();
     ids.retain(|id| *id <= newest);
     ids.sort_unstable();
     ids.split_off(ids.len().saturating_sub(MAX_CANDIDATES))

@@ -13,6 +13,7 @@ use hermes_session::search::fold::fold;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::query::Term;
 use hermes_session::search::tokens;
+use rusqlite::params;
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 
@@ -90,7 +91,7 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier, asked: &mut Ask
             if aside.is_cut {
                 return Ok(Leaf::Unknown);
             }
-            more.extend(having(database, &aside.terms)?);
+            more.extend(having(database, &aside.terms, asked)?);
             more.sort_unstable();
             more.dedup();
             Ok(Leaf::Words { fts: format!("{} *", quoted(word)), more })
@@ -98,7 +99,7 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier, asked: &mut Ask
         [first, .., last] => {
             let mut more = asked.around(database, first)?;
             more.extend(asked.around(database, last)?);
-            if let Some(ids) = rare(database, &words, begins_inside, ends_inside)? {
+            if let Some(ids) = rare(database, &words, (begins_inside, ends_inside), asked)? {
                 more.extend(ids);
                 more.sort_unstable();
                 more.dedup();
@@ -174,11 +175,18 @@ pub(super) fn candidates(database: &Database, pairs: &Pairs) -> Result<Vec<i64>,
 /// Results of index queries that a search needs more than once, for whole words and for pieces.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
+    /// The first and last id of the messages to search, if these are few.
+    range: Option<(i64, i64)>,
     around: HashMap<String, Vec<i64>>,
     matching: HashMap<String, Vec<i64>>,
 }
 
 impl Asked {
+    /// Creates a memory of queries that only ask for messages in a range of ids.
+    pub(super) fn within(range: Option<(i64, i64)>) -> Self {
+        Self { range, ..Self::default() }
+    }
+
     /// Returns the messages that have a word within a run of paired characters, where it is not a token of its own,
     /// sorted.
     pub(super) fn around(&mut self, database: &Database, word: &str) -> Result<Vec<i64>, Failure> {
@@ -195,7 +203,7 @@ impl Asked {
         if let Some(known) = self.matching.get(fts) {
             return Ok(known.clone());
         }
-        let found = matching(database, fts)?;
+        let found = first_matching(database, fts, self.range, usize::MAX)?;
         self.matching.insert(fts.to_owned(), found.clone());
         Ok(found)
     }
@@ -206,8 +214,8 @@ impl Asked {
 fn rare(
     database: &Database,
     words: &[&str],
-    begins_inside: bool,
-    ends_inside: bool,
+    (begins_inside, ends_inside): (bool, bool),
+    asked: &Asked,
 ) -> Result<Option<Vec<i64>>, Failure> {
     let skipped = usize::from(begins_inside);
     let longest = words.iter().enumerate().skip(skipped).max_by_key(|(_, word)| word.len());
@@ -226,7 +234,7 @@ fn rare(
     }
     tokens.terms.dedup();
     let fts = alternatives(tokens.terms.iter().map(|token| quoted(token)));
-    let ids = first_matching(database, &fts, RARE + 1)?;
+    let ids = first_matching(database, &fts, asked.range, RARE + 1)?;
     Ok((ids.len() <= RARE).then_some(ids))
 }
 
@@ -246,17 +254,17 @@ fn piece(database: &Database, piece: &str, ends_inside: bool, asked: &mut Asked)
         return Ok(Leaf::Words { fts, more });
     }
     let mut all = more;
-    all.extend(having(database, &found.terms)?);
+    all.extend(having(database, &found.terms, asked)?);
     all.sort_unstable();
     all.dedup();
     Ok(Leaf::Messages(all))
 }
 
 /// Returns the messages that have one of the tokens, unsorted and possibly twice.
-fn having(database: &Database, tokens: &[String]) -> Result<Vec<i64>, Failure> {
+fn having(database: &Database, tokens: &[String], asked: &mut Asked) -> Result<Vec<i64>, Failure> {
     let mut all = Vec::new();
     for tokens in tokens.chunks(AT_ONCE) {
-        all.extend(matching(database, &alternatives(tokens.iter().map(|token| quoted(token))))?);
+        all.extend(asked.matching(database, &alternatives(tokens.iter().map(|token| quoted(token))))?);
     }
     Ok(all)
 }
@@ -340,15 +348,16 @@ pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
-/// Returns the messages that `messages_fts` finds, in order.
-pub(super) fn matching(database: &Database, fts: &str) -> Result<Vec<i64>, Failure> {
-    first_matching(database, fts, usize::MAX)
-}
-
-/// Returns the first messages that `messages_fts` finds, in order.
-fn first_matching(database: &Database, fts: &str, most: usize) -> Result<Vec<i64>, Failure> {
-    let mut statement = database.prepare_cached("SELECT rowid FROM messages_fts WHERE messages_fts MATCH ?")?;
-    let mut rows = statement.query([fts])?;
+/// Returns the first messages that `messages_fts` finds, in order, within a range of ids.
+fn first_matching(database: &Database, fts: &str, range: Option<(i64, i64)>, most: usize) -> Result<Vec<i64>, Failure> {
+    const SQL: &str = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ?1";
+    // FTS5 skips to the range without reading what precedes it.
+    const RANGE: &str = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ?1 AND rowid >= ?2 AND rowid <= ?3";
+    let mut statement = database.prepare_cached(if range.is_some() { RANGE } else { SQL })?;
+    let mut rows = match range {
+        Some((first, last)) => statement.query(params![fts, first, last])?,
+        None => statement.query([fts])?,
+    };
     let mut ids = Vec::new();
     while ids.len() < most
         && let Some(row) = rows.next()?

@@ -11,14 +11,21 @@ use hermes_sql::stored;
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension as _, params};
 
-/// Adds to each hit the current session of its conversation, the title of that session, whether it is archived, and the
-/// neighbouring messages.
-pub(super) fn surround(database: &Database, rows: &mut Rows<'_>, hits: &mut [Hit]) -> Result<(), Failure> {
+/// Adds to each hit the current session of its conversation, the title of that session, whether it is archived, and, if
+/// they are wanted, the neighbouring messages.
+pub(super) fn surround(
+    database: &Database,
+    rows: &mut Rows<'_>,
+    hits: &mut [Hit],
+    with_neighbours: bool,
+) -> Result<(), Failure> {
     for hit in hits {
         (hit.conversation, hit.title) = rows.conversation(&hit.session)?;
         hit.is_archived = rows.is_archived(&hit.session)?;
-        hit.before = neighbour(database, hit, Side::Before)?;
-        hit.after = neighbour(database, hit, Side::After)?;
+        if with_neighbours {
+            hit.before = neighbour(database, hit, Side::Before)?;
+            hit.after = neighbour(database, hit, Side::After)?;
+        }
     }
     Ok(())
 }

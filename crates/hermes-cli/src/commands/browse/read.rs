@@ -71,6 +71,7 @@ pub(super) async fn search(
         page: PageRequest::first(PLACES),
         // A filter must not show conversations that have only some of the words.
         relax: false,
+        with_neighbours: false,
         timeout: desk.timeout,
         ..SearchRequest::new(Query::parse(text))
     };
