@@ -42,10 +42,13 @@ impl<P: Postings> Search<'_, P> {
             if self.is_late() {
                 return Ok(());
             }
-            // Without a condition, and where no statement is sent, another request is cheap. Otherwise the index lists all
-            // candidates each time.
-            let is_cheap = wanted.is_none() || P::READ_AT_ONCE == 1;
-            let limit = if is_cheap { size.min(MAX_ANY) } else { (size * 16).min(MAX_CANDIDATES) };
+            let limit = match wanted {
+                // Another request costs nothing there, and each message that is not needed costs.
+                _ if P::READ_AT_ONCE == 1 => page.missing().min(MAX_ANY),
+                // Without a condition, another statement is cheap. With one, the index lists all candidates each time.
+                None => size.min(MAX_ANY),
+                Some(_) => (size * 16).min(MAX_CANDIDATES),
+            };
             let found = self.postings.latest(wanted, before, limit).await?;
             let is_last = self.is_late_with_candidates() || found.len() < limit;
             let new: Vec<(i64, u32)> = found.iter().filter(|(id, _)| !self.done.contains(id)).copied().collect();
