@@ -466,7 +466,7 @@ impl Postings for File<'_> {
                 return Ok(older.take(limit).map(|id| (id, 0)).collect());
             }
             // The first candidates did not fill the page. Comparing many costs less than reading them as hits.
-            return Ok(scan::matching(self.database, &self.sought, older, limit, self.end)?);
+            return scan::matching(self.database, &self.sought, older, limit, self.end);
         }
         let mut scan = self.scan.borrow_mut();
         let scan = match &mut *scan {
