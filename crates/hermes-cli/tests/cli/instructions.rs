@@ -2,6 +2,8 @@
 //! on an idle one. The margins are wide; they are for a change that makes a command several times as slow, or makes its
 //! cost grow with the store.
 
+#![expect(clippy::print_stdout, reason = "counts are shown, and a skip says why")]
+
 use super::*;
 use std::io::Write as _;
 
@@ -32,7 +34,7 @@ fn with_conversations(count: usize) -> Home {
     let home = Home::empty();
     home.write(async |store| {
         for session in 0..count {
-            let id = SessionId::parse(&format!("session_{session:05}")).unwrap();
+            let id = SessionId::parse(format!("session_{session:05}")).unwrap();
             let at = Timestamp::from_seconds(LONG_AGO + session as f64 * HOUR).unwrap();
             store.create(&NewSession::new(id.clone(), Source::parse("cli").unwrap()), &Request::at(at)).await.unwrap();
             let text = |place: usize| {
