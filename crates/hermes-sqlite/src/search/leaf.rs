@@ -82,9 +82,6 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier, asked: &mut Ask
             let mut more = asked.around(database, word)?;
             if !ends_inside {
                 let terms = vocabulary::terms_of(database, word)?;
-                if terms.is_empty() {
-                    return Ok(Leaf::Messages(more));
-                }
                 return Ok(Leaf::Words { fts: alternatives(terms.iter().map(|term| quoted(term))), more });
             }
             let aside = vocabulary::terms_aside(database, word, MAX_ASIDE)?;
@@ -221,19 +218,16 @@ fn rare(
     let longest = words.iter().enumerate().skip(skipped).max_by_key(|(_, word)| word.len());
     let Some((place, word)) = longest.filter(|(_, word)| word.len() >= MIN_RARE) else { return Ok(None) };
     let is_prefix = ends_inside && place + 1 == words.len();
-    let mut tokens = if is_prefix {
-        vocabulary::terms_with_prefix(database, word, AT_ONCE, |_| true)?
+    let fts = if is_prefix {
+        let aside = vocabulary::terms_aside(database, word, AT_ONCE)?;
+        if aside.is_cut {
+            return Ok(None);
+        }
+        let longer = format!("{} *", quoted(word));
+        alternatives(aside.terms.iter().map(|token| quoted(token)).chain([longer]))
     } else {
-        vocabulary::Terms { terms: vocabulary::terms_of(database, word)?, is_cut: false }
+        alternatives(vocabulary::terms_of(database, word)?.iter().map(|token| quoted(token)))
     };
-    if tokens.is_cut {
-        return Ok(None);
-    }
-    if tokens.terms.is_empty() {
-        return Ok(Some(Vec::new()));
-    }
-    tokens.terms.dedup();
-    let fts = alternatives(tokens.terms.iter().map(|token| quoted(token)));
     let ids = first_matching(database, &fts, asked.range, RARE + 1)?;
     Ok((ids.len() <= RARE).then_some(ids))
 }
@@ -246,11 +240,11 @@ fn piece(database: &Database, piece: &str, ends_inside: bool, asked: &mut Asked)
         return Ok(Leaf::Unknown);
     }
     let more = asked.around(database, piece)?;
-    if found.terms.is_empty() {
-        return Ok(Leaf::Messages(more));
-    }
     if found.terms.len() <= AT_ONCE {
-        let fts = alternatives(found.terms.iter().map(|term| quoted(term)));
+        let own = [quoted(piece)];
+        let fts = alternatives(
+            found.terms.iter().map(|term| quoted(term)).chain(own.into_iter().filter(|_| found.terms.is_empty())),
+        );
         return Ok(Leaf::Words { fts, more });
     }
     let mut all = more;
@@ -289,9 +283,7 @@ fn phrase(
             let is_nowhere = found.terms.is_empty();
             spellings.push(if is_nowhere { vec![(*word).to_owned()] } else { found.terms });
         } else {
-            let found = vocabulary::terms_of(database, word)?;
-            // The same.
-            spellings.push(if found.is_empty() { vec![(*word).to_owned()] } else { found });
+            spellings.push(vocabulary::terms_of(database, word)?);
         }
     }
     if ends_inside && let (Some(word), Some(tokens)) = (words.last(), spellings.last_mut()) {

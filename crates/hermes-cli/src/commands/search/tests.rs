@@ -57,6 +57,7 @@ fn every_option_is_asked_of_the_store() {
         order: SearchOrder::Newest,
         page: PageRequest::new(5, 10).unwrap(),
         relax: false,
+        with_neighbours: false,
         ..SearchRequest::new(Query::parse("a b c"))
     };
     assert_eq!(args.request(&now()).unwrap(), expect);
@@ -66,7 +67,7 @@ fn every_option_is_asked_of_the_store() {
 fn nothing_but_a_query_asks_for_everything_but_tools() {
     let request = SearchArgs::new("x").request(&now()).unwrap();
     let filter = SearchFilter { exclude_sources: vec![Source::from_stored("tool")], ..SearchFilter::default() };
-    assert_eq!(request, SearchRequest { filter, ..SearchRequest::new(Query::parse("x")) });
+    assert_eq!(request, SearchRequest { filter, with_neighbours: false, ..SearchRequest::new(Query::parse("x")) });
     let named = SearchArgs { session: Some("s".into()), ..SearchArgs::new("x") };
     assert_eq!(named.request(&now()).unwrap().filter, SearchFilter::default());
 }

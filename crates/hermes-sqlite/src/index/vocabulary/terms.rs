@@ -26,7 +26,9 @@ use std::collections::HashSet;
 mod beyond;
 mod find;
 
-pub(crate) use find::{Terms, terms_aside, terms_containing, terms_of, terms_with_prefix, unlisted};
+#[cfg(test)]
+pub(crate) use find::Terms;
+pub(crate) use find::{terms_aside, terms_containing, terms_of, terms_with_prefix, unlisted};
 
 /// By how many letters a stored word may be longer if it follows an escape such as `\u2014`.
 const ESCAPE: usize = 5;

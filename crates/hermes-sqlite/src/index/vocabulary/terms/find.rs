@@ -87,14 +87,15 @@ pub(crate) fn terms_with_prefix(
     Ok(Terms::new(found, limit))
 }
 
-/// Returns the tokens of a word, which is folded; none if the vocabulary does not have it.
+/// Returns the tokens of a word, which is folded. The word itself is always one of them: a foreign writer may have
+/// inserted a message below the watermark of the vocabulary, and then only `messages_fts` has its words.
 pub(crate) fn terms_of(connection: &Connection, word: &str) -> Result<Vec<String>, Failure> {
     let mut statement = connection.prepare_cached(
-        "SELECT term FROM hx_term WHERE term = ?1 \
-         UNION ALL SELECT substr(term, length(?1) + 2) FROM hx_term WHERE term > ?1 || '/' AND term < ?1 || '0'",
+        "SELECT substr(term, length(?1) + 2) FROM hx_term WHERE term > ?1 || '/' AND term < ?1 || '0'",
     )?;
-    let terms = statement.query_map([word], |row| row.get(0))?;
-    Ok(terms.collect::<Result<_, _>>()?)
+    let mut terms: Vec<String> = statement.query_map([word], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    terms.push(word.to_owned());
+    Ok(terms)
 }
 
 /// Returns the tokens that do not start with `prefix`, which is folded, but whose word does.
