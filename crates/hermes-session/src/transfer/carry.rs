@@ -45,7 +45,8 @@ pub(super) struct Carrier<'a> {
     sending: Meanwhile<'a, Result<Sent, StoreError>>,
 }
 
-/// What became of pieces: of those whose session is complete or was refused, and whether the last one was taken.
+/// The result of importing pieces: the outcomes of sessions that are complete or were refused, and whether the last piece
+/// was taken.
 struct Sent {
     outcomes: Vec<Outcome>,
     is_taken: bool,
