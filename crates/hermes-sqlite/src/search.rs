@@ -32,6 +32,7 @@ use plan::Plan;
 use rows::Rows;
 use scan::{Scan, Seen, Sought};
 use std::cell::{Cell, OnceCell, RefCell};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::pin::pin;
@@ -91,7 +92,10 @@ struct File<'d> {
     database: &'d Database,
     query: &'d Query,
     coverage: &'d Coverage,
-    sought: Sought,
+    /// Whether the relaxed query may be asked.
+    may_relax: bool,
+    /// The query, prepared for many messages.
+    sought: OnceCell<Sought>,
     rows: RefCell<Rows<'d>>,
     /// The messages of the sessions to search, if those are few; `None` for no limit.
     admitted: Option<Vec<i64>>,
@@ -113,19 +117,10 @@ struct File<'d> {
     is_refined: Cell<bool>,
     /// The scan for a query that is answered newest first.
     scan: RefCell<Option<Scan>>,
-    /// All candidates of a ranking with their scores, in order of their ids.
-    scored: RefCell<Option<(Ranked, Rc<Vec<Candidate>>)>>,
 }
 
 /// Candidates, in order.
 type Wanted = Rc<Vec<i64>>;
-
-/// The candidates of a ranking: all of them, or the union of its alternatives.
-#[derive(Debug, PartialEq, Eq)]
-enum Ranked {
-    Whole,
-    Alternatives,
-}
 
 impl<'d> File<'d> {
     fn new(
@@ -136,7 +131,6 @@ impl<'d> File<'d> {
     ) -> Result<Self, Failure> {
         let is_relaxed = request.after.as_ref().is_some_and(|cursor| cursor.is_relaxed);
         let may_relax = is_relaxed || (request.relax && request.after.is_none());
-        let words = if may_relax { relax::words(&request.query) } else { Vec::new() };
         let mut rows = Rows::new(database, &request.filter);
         let admitted = rows.admitted()?;
         let newest = match &request.after {
@@ -151,7 +145,8 @@ impl<'d> File<'d> {
             database,
             query: &request.query,
             coverage,
-            sought: Sought::new(&request.query, &words),
+            may_relax,
+            sought: OnceCell::new(),
             rows: RefCell::new(rows),
             admitted,
             newest,
@@ -164,7 +159,14 @@ impl<'d> File<'d> {
             is_scanned: Cell::new(false),
             is_refined: Cell::new(false),
             scan: RefCell::default(),
-            scored: RefCell::default(),
+        })
+    }
+
+    /// Returns the query, prepared for many messages.
+    fn sought(&self) -> &Sought {
+        self.sought.get_or_init(|| {
+            let words = if self.may_relax { relax::words(self.query) } else { Vec::new() };
+            Sought::new(self.query, &words)
         })
     }
 
@@ -237,7 +239,7 @@ impl<'d> File<'d> {
                     Some(begun) => begun,
                     None => Scan::new(self.database, self.newest)?,
                 };
-                scan.read_on(self.database, &self.sought, usize::MAX, self.end)?;
+                scan.read_on(self.database, self.sought(), usize::MAX, self.end)?;
                 if scan.is_late {
                     scan.seen.extend(self.named_by_agent(scan.rest)?);
                 }
@@ -248,48 +250,43 @@ impl<'d> File<'d> {
     }
 
     fn compared(&self, ids: impl Iterator<Item = i64>) -> Result<Vec<Seen>, Failure> {
-        Ok(in_order(scan::some(self.database, &self.sought, ids, self.end)?))
+        Ok(in_order(scan::some(self.database, self.sought(), ids, self.end)?))
     }
 
     /// Compares the messages up to an id that the agent's own index names, where there was no time to scan them.
     fn named_by_agent(&self, newest: i64) -> Result<Vec<Seen>, Failure> {
         let named = foreign::candidates(self.database, self.query, newest);
-        scan::some(self.database, &self.sought, named.into_iter().rev(), Instant::now() + engine::SHOWING)
+        scan::some(self.database, self.sought(), named.into_iter().rev(), Instant::now() + engine::SHOWING)
     }
 
-    /// Returns all candidates of a ranking with their scores.
-    fn scored(&self, ranking: &Ranking<Wanted>) -> Result<Rc<Vec<Candidate>>, Failure> {
-        let which = if ranking.whole.is_some() { Ranked::Whole } else { Ranked::Alternatives };
-        if let Some((known, scored)) = &*self.scored.borrow()
-            && *known == which
-        {
-            return Ok(Rc::clone(scored));
-        }
+    /// Returns the best candidates of a ranking after a place, in order. Scores are computed again for each request: the
+    /// first one nearly always fills the page.
+    fn best(&self, ranking: &Ranking<Wanted>, after: Option<Place>, limit: usize) -> Result<Vec<Candidate>, Failure> {
         let lists: Vec<&[i64]> = ranking.choices.iter().map(|(ids, _)| ids.as_slice()).collect();
         let union;
         let ids = match &ranking.whole {
             Some(whole) => whole,
             None => {
-                let Ids::Some(ids) = Ids::of(lists.concat()) else { return Ok(Rc::default()) };
+                let Ids::Some(ids) = Ids::of(lists.concat()) else { return Ok(Vec::new()) };
                 union = ids;
                 &union
             }
         };
         let lengths = self.lengths(ids)?;
-        let mut bits = Bits { lists };
-        let mut last = (0, ranking.weight(0));
-        let mut scored = Vec::with_capacity(ids.len());
+        let (mut bits, mut last) = (Bits { lists }, (0, ranking.weight(0)));
+        let mut best = Best::new(limit.min(ids.len()));
         for id in ids.iter().copied().take_while(|id| *id <= ranking.newest) {
             let has = bits.of(id);
             if has != last.0 {
                 last = (has, ranking.weight(has));
             }
             let length = lengths(id);
-            scored.push(Candidate { place: Place { score: ranking.brevity.score(last.1, length), id }, length, has });
+            let place = Place { score: ranking.brevity.score(last.1, length), id };
+            if after.is_none_or(|after| place.is_after(&after)) {
+                best.add(Candidate { place, length, has });
+            }
         }
-        let scored = Rc::new(scored);
-        self.scored.replace(Some((which, Rc::clone(&scored))));
-        Ok(scored)
+        Ok(best.in_order())
     }
 
     /// Returns the lengths of messages: of these if they are few, else of all.
@@ -326,6 +323,47 @@ fn is_phrase(query: &Query) -> bool {
         (Some(first), Some(last)) => first.len() >= MIN_LENGTH && last.len() >= MIN_LENGTH,
         _ => false,
     }
+}
+
+/// The best candidates so far.
+struct Best {
+    limit: usize,
+    kept: Vec<Candidate>,
+    /// Candidates that are not better than this one are not needed.
+    floor: Option<Place>,
+}
+
+impl Best {
+    fn new(limit: usize) -> Self {
+        Self { limit, kept: Vec::with_capacity(2 * limit), floor: None }
+    }
+
+    fn add(&mut self, candidate: Candidate) {
+        if self.limit == 0 || self.floor.is_some_and(|floor| candidate.place.is_after(&floor)) {
+            return;
+        }
+        self.kept.push(candidate);
+        if self.kept.len() >= 2 * self.limit {
+            self.cut();
+        }
+    }
+
+    /// Drops all but the best.
+    fn cut(&mut self) {
+        let (_, last, _) = self.kept.select_nth_unstable_by(self.limit - 1, best_first);
+        self.floor = Some(last.place);
+        self.kept.truncate(self.limit);
+    }
+
+    fn in_order(mut self) -> Vec<Candidate> {
+        self.kept.sort_unstable_by(best_first);
+        self.kept.truncate(self.limit);
+        self.kept
+    }
+}
+
+fn best_first(left: &Candidate, right: &Candidate) -> Ordering {
+    right.place.score.total_cmp(&left.place.score).then(right.place.id.cmp(&left.place.id))
 }
 
 /// The alternatives that messages have, visited in the order of ids.
@@ -403,8 +441,10 @@ impl Postings for File<'_> {
     }
 
     async fn of_term(&self, term: &Term) -> Result<Option<Wanted>, Failure> {
-        let Some(place) = self.sought.choice(term) else { return Ok(None) };
-        let has = |seen: &Seen| seen.tier == Some(Tier::Words) && seen.bits >> place & 1 == 1;
+        let Some(place) = engine::optional_terms(self.query).iter().position(|optional| *optional == term) else {
+            return Ok(None);
+        };
+        let has = |seen: &Seen| seen.tier == Some(Tier::Words) && seen.bits >> place.min(63) & 1 == 1;
         let ids = match self.coverage {
             Coverage::Nothing => Ids::Some(Vec::new()),
             Coverage::But { .. } => self.plan(Tier::Words, self.end, |plan| plan.of_term(term))?,
@@ -444,18 +484,7 @@ impl Postings for File<'_> {
         after: Option<Place>,
         limit: usize,
     ) -> Result<Vec<Candidate>, Failure> {
-        let all = self.scored(ranking)?;
-        let is_behind = |candidate: &&Candidate| after.is_none_or(|after| candidate.place.is_after(&after));
-        let mut best: Vec<Candidate> = all.iter().filter(is_behind).copied().collect();
-        let better = |left: &Candidate, right: &Candidate| {
-            right.place.score.total_cmp(&left.place.score).then(right.place.id.cmp(&left.place.id))
-        };
-        if best.len() > limit {
-            best.select_nth_unstable_by(limit, better);
-            best.truncate(limit);
-        }
-        best.sort_unstable_by(better);
-        Ok(best)
+        self.best(ranking, after, limit)
     }
 
     async fn latest(&self, wanted: Option<&Wanted>, before: i64, limit: usize) -> Result<Vec<(i64, u32)>, Failure> {
@@ -466,7 +495,7 @@ impl Postings for File<'_> {
                 return Ok(older.take(limit).map(|id| (id, 0)).collect());
             }
             // The first candidates did not fill the page. Comparing many costs less than reading them as hits.
-            return scan::matching(self.database, &self.sought, older, limit, self.end);
+            return scan::matching(self.database, self.sought(), older, limit, self.end);
         }
         let mut scan = self.scan.borrow_mut();
         let scan = match &mut *scan {
@@ -474,7 +503,7 @@ impl Postings for File<'_> {
             none => none.insert(Scan::new(self.database, self.newest.min(before.saturating_sub(1)))?),
         };
         if !scan.is_over() {
-            scan.read_on(self.database, &self.sought, limit, self.end)?;
+            scan.read_on(self.database, self.sought(), limit, self.end)?;
         }
         let matching = scan.seen.iter().filter(|seen| seen.tier.is_some() && seen.id < before);
         Ok(matching.take(limit).map(|seen| (seen.id, 0)).collect())

@@ -38,6 +38,8 @@ const MAX_STRETCHES: usize = 8;
 const RARE: usize = 30;
 /// Minimum number of words between the first and the last word of a phrase that name candidates without these two.
 const MIN_INNER: usize = 3;
+/// Maximum number of messages of a query whose result is remembered. A longer one mostly fills the page at once.
+const MAX_REMEMBERED: usize = 1_000;
 /// Minimum length of a word that may be rare.
 const MIN_RARE: usize = 4;
 
@@ -201,7 +203,9 @@ impl Asked {
             return Ok(known.clone());
         }
         let found = first_matching(database, fts, self.range, usize::MAX)?;
-        self.matching.insert(fts.to_owned(), found.clone());
+        if found.len() <= MAX_REMEMBERED {
+            self.matching.insert(fts.to_owned(), found.clone());
+        }
         Ok(found)
     }
 }

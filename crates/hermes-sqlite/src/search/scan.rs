@@ -39,7 +39,7 @@ pub(super) struct Sought {
     matcher: Matcher,
     sieve: Sieve,
     /// The alternatives of the query, at most 64.
-    choices: Vec<(Term, Matcher)>,
+    choices: Vec<Matcher>,
     /// The words of the relaxed query, if they are asked for.
     words: Option<(Prepared, Sieve)>,
 }
@@ -59,18 +59,13 @@ pub(super) struct Seen {
 impl Sought {
     /// Prepares a query, and the words of its relaxed form.
     pub(super) fn new(query: &Query, words: &[Word]) -> Self {
-        let choice = |term: &Term| (term.clone(), Matcher::of(&Node::Term(term.clone())));
+        let choice = |term: &Term| Matcher::of(&Node::Term(term.clone()));
         Self {
             matcher: Matcher::new(query),
             sieve: Sieve::of_query(query),
             choices: optional_terms(query).into_iter().take(64).map(choice).collect(),
             words: (!words.is_empty()).then(|| (Prepared::new(words), Sieve::of_words(words))),
         }
-    }
-
-    /// Returns the number of an alternative, which is its bit in [`Seen::bits`].
-    pub(super) fn choice(&self, term: &Term) -> Option<usize> {
-        self.choices.iter().position(|(choice, _)| choice == term)
     }
 
     /// Compares a message, given as its content, tool name and tool calls. Returns `None` if it neither matches nor has
@@ -124,7 +119,7 @@ impl Sought {
             Some(Tier::Pieces) => 0,
             Some(Tier::Words) => {
                 let has = |matcher: &Matcher| u64::from(matcher.tier(text) == Some(Tier::Words));
-                self.choices.iter().rev().fold(0, |bits, (_, matcher)| bits << 1 | has(matcher))
+                self.choices.iter().rev().fold(0, |bits, matcher| bits << 1 | has(matcher))
             }
         }
     }
