@@ -48,7 +48,7 @@ pub(crate) async fn search(
     transaction.read_current(bound).await?;
     let admitted = Admitted::new(transaction, &request.filter).await?;
     let fits = indexes::fits(transaction).await?;
-    let (lost, is_told) = match lapses::lost(transaction, bound).await {
+    let (lost, is_known) = match lapses::lost(transaction, bound).await {
         Ok(lost) => (lost, true),
         // There was no time to look for lost messages.
         Err(failure) => (Vec::new(), !is_late(failure)?),
@@ -62,7 +62,7 @@ pub(crate) async fn search(
         found: Found::default(),
     };
     let mut answer = engine::search(&server, request, start).await?;
-    answer.served.is_partial |= !is_told || server.index.is_unsteady();
+    answer.served.is_partial |= !is_known || server.index.is_unsteady();
     Ok(answer)
 }
 

@@ -207,7 +207,7 @@ async fn words_beside_data_are_found_together(server: &Mariadb) {
     }
 }
 
-/// A scan of the vocabulary tells which of several pieces each word has.
+/// One scan of the vocabulary finds the words of each of several pieces.
 async fn many_pieces_are_looked_up_together(server: &Mariadb) {
     let store = open(server, "scan").await;
     let texts = ["unhandled xylophone", "handles of phones", "candle in a box", "boxes unhandy, Ärgernis"];

@@ -18,7 +18,7 @@ use hermes_session::search::fold::fold;
 use hermes_session::search::matching::{Matcher, Tier};
 use hermes_session::search::query::{Node, Query, Term};
 use hermes_session::search::{SearchAnswer, SearchCursor, SearchOrder, SearchRequest, Served, Way, rank, tokens};
-use newest::Told;
+use newest::Returned;
 use page::Page;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -134,13 +134,13 @@ impl<'s, P: Postings> Search<'s, P> {
     async fn exact(&mut self, page: &mut Page<'_>) -> Result<(), P::Error> {
         if is_by_time(self.request) {
             let wanted = self.wanted(Tier::Pieces).await?;
-            return self.newest_first(page, wanted.as_ref(), Told::Nothing).await;
+            return self.newest_first(page, wanted.as_ref(), Returned::Nothing).await;
         }
         let may_be_in_pieces = may_be_in_pieces(&self.request.query);
         let words = self.wanted(Tier::Words).await?;
         if words.is_none() && !may_be_in_pieces {
             // No index can rank anything, so all matches are equal.
-            return self.newest_first(page, None, Told::Nothing).await;
+            return self.newest_first(page, None, Returned::Nothing).await;
         }
         if self.request.after.as_ref().is_none_or(|cursor| cursor.tier == Tier::Words)
             && self.best_first(page, words.clone()).await?.is_break()
@@ -151,7 +151,7 @@ impl<'s, P: Postings> Search<'s, P> {
             return Ok(());
         }
         let pieces = self.wanted(Tier::Pieces).await?;
-        self.newest_first(page, pieces.as_ref(), Told::WholeWords(words.as_ref())).await
+        self.newest_first(page, pieces.as_ref(), Returned::WholeWords(words.as_ref())).await
     }
 
     /// Returns the condition of the query, or `None` if any message may match.
@@ -232,7 +232,7 @@ pub fn optional_terms(query: &Query) -> Vec<&Term> {
     terms
 }
 
-/// Returns whether hits are ordered newest first: on request, or because nothing tells how well they match.
+/// Returns whether hits are ordered newest first: on request, or because matches cannot be scored.
 pub fn is_by_time(request: &SearchRequest) -> bool {
     request.order == SearchOrder::Newest || request.query.is_negative()
 }

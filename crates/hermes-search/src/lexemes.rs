@@ -205,7 +205,7 @@ pub fn data(word: &str) -> String {
     format!("d{}", beginning(word))
 }
 
-/// Returns whether a lexeme, or the beginning of one, tells of words outside the vocabulary.
+/// Returns whether a lexeme, or a prefix of one, stands for words outside the vocabulary.
 pub fn is_data(lexeme: &str) -> bool {
     lexeme.starts_with(['d', ANY_DATA])
 }

@@ -437,7 +437,7 @@ fn a_command_of_an_agent_that_is_not_there_is_explained() {
 ///
 /// `cargo test --release -p hermes-cli --test cli browse::figures -- --ignored --nocapture`
 #[test]
-#[ignore = "it measures"]
+#[ignore = "a measurement: prints times, asserts nothing about them"]
 fn figures() {
     let home = Home::with_store();
     let words = ["login", "queue", "Größe", "大别山", "report", "clock", "token", "徒步", "deploy", "كبسة"];

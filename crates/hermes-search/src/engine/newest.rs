@@ -10,9 +10,9 @@ const MAX_CANDIDATES: usize = 20_000;
 /// Maximum number of messages that are asked for at once where any may match.
 const MAX_ANY: usize = 256;
 
-/// The matches that an earlier part of the answer has.
+/// The matches that an earlier part of the answer returned.
 #[derive(Debug)]
-pub(super) enum Told<'w, W> {
+pub(super) enum Returned<'w, W> {
     /// None.
     Nothing,
     /// Those in whole words that are ranked for this condition; all of them if it is `None`.
@@ -20,20 +20,20 @@ pub(super) enum Told<'w, W> {
 }
 
 impl<P: Postings> Search<'_, P> {
-    /// Fills a page with matching messages that were not told, newest first.
+    /// Fills a page with matching messages that were not returned before, newest first.
     pub(super) async fn newest_first(
         &mut self,
         page: &mut Page<'_>,
         wanted: Option<&P::Wanted>,
-        told: Told<'_, P::Wanted>,
+        returned: Returned<'_, P::Wanted>,
     ) -> Result<(), P::Error> {
         let mut before = match &self.request.after {
             Some(cursor) if cursor.tier == Tier::Pieces => cursor.message.0,
             _ => self.newest.saturating_add(1),
         };
-        let is_told = |id: i64, tier: Tier| match &told {
-            Told::Nothing => false,
-            Told::WholeWords(words) => {
+        let is_returned = |id: i64, tier: Tier| match &returned {
+            Returned::Nothing => false,
+            Returned::WholeWords(words) => {
                 tier == Tier::Words && words.is_none_or(|words| self.postings.is_ranked(words, id))
             }
         };
@@ -61,7 +61,7 @@ impl<P: Postings> Search<'_, P> {
                 }
                 for said in self.read(&now.iter().map(|(id, _)| *id).collect::<Vec<_>>()).await?.into_iter().flatten() {
                     match self.matcher.tier_with(&said.text, &mut scratch) {
-                        Some(tier) if !is_told(said.id, tier) => {
+                        Some(tier) if !is_returned(said.id, tier) => {
                             let marks = |text: &str| self.matcher.marks(text);
                             if page.push(said, Tier::Pieces, tier, 0.0, marks).is_break() {
                                 return Ok(());

@@ -125,8 +125,8 @@ impl Pool {
     /// Returns the next message if it is determined, that is, the store has returned all that sort before it.
     fn next(&self) -> Option<&Waiting> {
         let next = self.waiting.peek()?;
-        let is_told = |part: &Part| part.is_over || !next.candidate.place.is_after(&part.next);
-        self.parts.iter().all(is_told).then_some(next)
+        let is_complete = |part: &Part| part.is_over || !next.candidate.place.is_after(&part.next);
+        self.parts.iter().all(is_complete).then_some(next)
     }
 
     /// Removes and returns the next message, if it is determined.

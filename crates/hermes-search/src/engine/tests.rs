@@ -282,7 +282,7 @@ fn time_that_ran_out_is_reported() {
     let memory = Memory::new(&["a cat".into()], &[]);
     let request = SearchRequest { timeout: Duration::ZERO, relax: true, ..request("cat", 5) };
     let answer = now(search(&memory, &request, Instant::now()));
-    // What was found by then is shown.
+    // Hits that were found before the deadline are returned.
     assert!(answer.served.is_partial && answer.hits.len() == 1 && !answer.served.is_relaxed);
 }
 

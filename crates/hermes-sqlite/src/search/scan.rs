@@ -293,7 +293,7 @@ impl Scan {
             next += 1;
         }
         if self.is_late {
-            // What the other threads found by then counts as well.
+            // Matches that the other threads found before the deadline are kept as well.
             early.into_values().for_each(|chunk| self.seen.extend(chunk.seen));
         }
         Ok(())

@@ -40,7 +40,7 @@ pub(super) fn empty_step(database: &Database) -> Result<bool, Failure> {
     }
 }
 
-/// Removes every object of ours and our revision. Returns `false` and changes nothing if there is new unfinished work:
+/// Removes all our objects and resets `user_version`. Returns `false` and changes nothing if new work is unfinished:
 /// the agent may be writing.
 pub(super) fn all(database: &Database) -> Result<bool, Failure> {
     let is_outstanding = database.prepare("SELECT 1 FROM hx_hidden UNION ALL SELECT 1 FROM hx_pending")?.exists([])?;
