@@ -141,6 +141,14 @@ mod tests {
         }
     }
 
+    #[test]
+    fn escapes_at_several_depths_are_not_resolved_for_certain() {
+        let rough_of = |calls: &str| folded_rough(Columns { tool_calls: Some(calls), ..Columns::default() });
+        // The text is `\u00e9` as written, followed by an emoji that is escaped.
+        assert_eq!(rough_of(r#"["{\"path\": \"u\\\\u00e9\\ud83d\\ude80\"}"]"#), None);
+        assert!(rough_of(r#"["{\"path\": \"\\u00e9\\ud83d\\ude80\"}"]"#).unwrap().contains("e🚀"));
+    }
+
     proptest! {
         #[test]
         fn no_match_is_excluded(
