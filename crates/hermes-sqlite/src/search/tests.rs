@@ -93,3 +93,25 @@ fn a_scan_by_several_threads_finds_what_the_indexes_find() {
         }
     }
 }
+
+#[test]
+fn a_phrase_with_a_frequent_word_finds_every_message() {
+    let (_folder, database) = file();
+    (0..50).for_each(|number| say(&database, &format!("den zebrafish {number}")));
+    while indexes::fill(&database).unwrap() {}
+    let request =
+        SearchRequest { page: PageRequest::first(100), ..SearchRequest::new(Query::parse("\"den zebrafish\"")) };
+    assert_eq!(found(&search(&database, &request).unwrap()).len(), 50);
+}
+
+#[test]
+fn the_best_are_kept_in_order_however_many_come() {
+    let candidate = |id: i64| Candidate { place: Place { score: ((id * 7_919) % 101) as f64, id }, length: 1, has: 0 };
+    let mut all: Vec<Candidate> = (0..1_000).map(candidate).collect();
+    for limit in [1, 3, 100, 2_000] {
+        let mut best = Best::new(limit);
+        (0..1_000).for_each(|id| best.add(candidate(id)));
+        all.sort_unstable_by(best_first);
+        assert_eq!(best.in_order(), all[..limit.min(all.len())], "{limit}");
+    }
+}
