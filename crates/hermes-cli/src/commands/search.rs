@@ -199,11 +199,10 @@ pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliEr
     Err(adopting.into_iter().fold(error, CliError::with_hint))
 }
 
-/// Returns a suggestion to adopt the file if that makes searches faster: the agent's index does not know pieces of
-/// words, so more is scanned.
+/// Returns a suggestion to adopt the file if that makes searches faster: without our indexes, every message is read.
 fn adopting(served: &Served, place: &str) -> Option<String> {
     let text = format!(
-        "searched by the agent's index and a scan; `hermes sessiondb adopt{place}` adds indexes that make it quicker"
+        "searched by reading every message; `hermes sessiondb adopt{place}` adds indexes that make it quicker"
     );
     served.needs_adoption.then_some(text)
 }

@@ -1,8 +1,8 @@
 //! Candidates from the full-text index of an agent, in a file that is not adopted.
 //!
 //! Such a file has no vocabulary of ours, so its index misses messages: those that have a word only as a piece of
-//! another, behind a JSON escape, or with an accent that its tokenizer keeps. It gives a first answer; a scan finds the
-//! rest.
+//! another, behind a JSON escape, or with an accent that its tokenizer keeps. A scan finds all of them. If time runs out
+//! before it ends, the index gives candidates among the messages that were not read.
 
 use super::leaf;
 use crate::index::indexes::{Index, Kind};
