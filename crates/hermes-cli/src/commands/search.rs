@@ -201,9 +201,8 @@ pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliEr
 
 /// Returns a suggestion to adopt the file if that makes searches faster: without our indexes, every message is read.
 fn adopting(served: &Served, place: &str) -> Option<String> {
-    let text = format!(
-        "searched by reading every message; `hermes sessiondb adopt{place}` adds indexes that make it quicker"
-    );
+    let text =
+        format!("searched by reading every message; `hermes sessiondb adopt{place}` adds indexes that make it quicker");
     served.needs_adoption.then_some(text)
 }
 
