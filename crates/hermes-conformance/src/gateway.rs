@@ -2,7 +2,7 @@
 
 use crate::fixture::{at, id, made, new_session, request, user};
 use crate::{CaseResult, Setup};
-use hermes_session::gateway::{Claim, HandoffEnd, HandoffState, unlinked_sessions};
+use hermes_session::gateway::{Claim, Claimed, HandoffEnd, HandoffRequest, HandoffState, unlinked_sessions};
 use hermes_session::retention::{self, AutoPrune, AutoPruneOutcome, Pruned, RetentionPolicy};
 use hermes_session::{
     Conflict, DeleteExtent, EndReason, NewChild, NewSession, Request, RequestKey, Source, StoreError, Title,
@@ -12,6 +12,10 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_secs(60);
+
+fn to(platform: &str) -> HandoffRequest {
+    HandoffRequest::to(platform)
+}
 
 fn keyed(seconds: i32, key: &str) -> Request {
     request(seconds).keyed(RequestKey::parse(key).unwrap())
@@ -24,13 +28,13 @@ pub async fn a_handoff_goes_its_way(setup: Setup) -> CaseResult {
     let never = other.handoff(&session).await?.unwrap();
     assert_eq!((never.state, never.platform, never.error, never.requested_at), (None, None, None, None));
     assert_eq!(other.handoff(&id("nobody")).await?, None);
-    assert_eq!(store.claim_handoff(&session, MINUTE, &request(1)).await?, None);
-    assert!(store.request_handoff(&session, "telegram 大", &request(2)).await?);
+    assert_eq!(store.claim_handoff(&session, MINUTE, None, &request(1)).await?, None);
+    assert!(store.request_handoff(&session, &to("telegram 大"), &request(2)).await?);
     let asked = other.handoff(&session).await?.unwrap();
     assert_eq!((asked.state, asked.platform.as_deref()), (Some(HandoffState::Pending), Some("telegram 大")));
     assert_eq!((asked.requested_at, asked.lease_until), (Some(at(2)), None));
     assert_eq!(other.waiting_handoffs(at(3)).await?, [asked]);
-    let claim = other.claim_handoff(&session, MINUTE, &request(3)).await?.unwrap();
+    let claim = other.claim_handoff(&session, MINUTE, None, &request(3)).await?.unwrap().claim;
     let taken = store.handoff(&session).await?.unwrap();
     assert_eq!((taken.state, taken.lease_until), (Some(HandoffState::Running), Some(at(63))));
     assert_eq!(store.waiting_handoffs(at(4)).await?, []);
@@ -39,8 +43,8 @@ pub async fn a_handoff_goes_its_way(setup: Setup) -> CaseResult {
     let ended = store.handoff(&session).await?.unwrap();
     assert_eq!((ended.state, ended.error, ended.lease_until), (Some(HandoffState::Completed), None, None));
     // Again, this time it fails.
-    assert!(store.request_handoff(&session, "slack", &request(6)).await?);
-    let again = store.claim_handoff(&session, MINUTE, &request(7)).await?.unwrap();
+    assert!(store.request_handoff(&session, &to("slack"), &request(6)).await?);
+    let again = store.claim_handoff(&session, MINUTE, None, &request(7)).await?.unwrap().claim;
     assert!(again > claim);
     let why = HandoffEnd::Failed("大".repeat(501));
     assert!(store.end_handoff(&session, Some(again), &why, &request(8)).await?);
@@ -48,9 +52,9 @@ pub async fn a_handoff_goes_its_way(setup: Setup) -> CaseResult {
     assert_eq!((failed.state, failed.platform.as_deref()), (Some(HandoffState::Failed), Some("slack")));
     assert_eq!(failed.error, Some("大".repeat(500)));
     for nobody in [
-        store.request_handoff(&id("nobody"), "x", &request(9)).await,
+        store.request_handoff(&id("nobody"), &to("x"), &request(9)).await,
         store.end_handoff(&id("nobody"), None, &HandoffEnd::Completed, &request(9)).await,
-        store.claim_handoff(&id("nobody"), MINUTE, &request(9)).await.map(|claim| claim.is_some()),
+        store.claim_handoff(&id("nobody"), MINUTE, None, &request(9)).await.map(|claim| claim.is_some()),
     ] {
         assert!(matches!(nobody, Err(StoreError::NotFound(_))), "{nobody:?}");
     }
@@ -66,16 +70,16 @@ pub async fn a_handoff_goes_its_way(setup: Setup) -> CaseResult {
 pub async fn one_on_its_way_is_not_asked_for_again(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
-    assert!(store.request_handoff(&session, "a", &keyed(1, "ask")).await?);
-    assert!(!store.request_handoff(&session, "b", &request(2)).await?);
-    assert!(store.request_handoff(&session, "a", &keyed(3, "ask")).await?);
-    let claim = store.claim_handoff(&session, MINUTE, &keyed(4, "take")).await?;
+    assert!(store.request_handoff(&session, &to("a"), &keyed(1, "ask")).await?);
+    assert!(!store.request_handoff(&session, &to("b"), &request(2)).await?);
+    assert!(store.request_handoff(&session, &to("a"), &keyed(3, "ask")).await?);
+    let claim = store.claim_handoff(&session, MINUTE, None, &keyed(4, "take")).await?;
     assert!(claim.is_some());
-    assert_eq!(store.claim_handoff(&session, MINUTE, &keyed(5, "take")).await?, claim);
-    assert_eq!(store.claim_handoff(&session, MINUTE, &request(6)).await?, None);
-    assert!(!store.request_handoff(&session, "b", &request(7)).await?);
+    assert_eq!(store.claim_handoff(&session, MINUTE, None, &keyed(5, "take")).await?, claim);
+    assert_eq!(store.claim_handoff(&session, MINUTE, None, &request(6)).await?, None);
+    assert!(!store.request_handoff(&session, &to("b"), &request(7)).await?);
     assert_eq!(store.handoff(&session).await?.unwrap().platform.as_deref(), Some("a"));
-    let reused = store.request_handoff(&session, "c", &keyed(8, "ask")).await;
+    let reused = store.request_handoff(&session, &to("c"), &keyed(8, "ask")).await;
     assert!(matches!(reused, Err(StoreError::Conflict(Conflict::KeyReused(_)))), "{reused:?}");
     Ok(())
 }
@@ -84,17 +88,18 @@ pub async fn one_on_its_way_is_not_asked_for_again(setup: Setup) -> CaseResult {
 pub async fn one_worker_wins(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
-    store.request_handoff(&session, "a", &request(1)).await?;
+    store.request_handoff(&session, &to("a"), &request(1)).await?;
     let mut workers = Vec::new();
     for number in 0..6 {
         let (store, session) = (setup.store().await, session.clone());
-        workers.push(tokio::spawn(async move { store.claim_handoff(&session, MINUTE, &request(2 + number)).await }));
+        workers
+            .push(tokio::spawn(async move { store.claim_handoff(&session, MINUTE, None, &request(2 + number)).await }));
     }
     let mut claims = Vec::new();
     for worker in workers {
         claims.extend(worker.await.unwrap()?);
     }
-    assert_eq!(claims, [Claim(1)]);
+    assert_eq!(claims, [Claimed { claim: Claim(1), fence: None }]);
     Ok(())
 }
 
@@ -102,21 +107,21 @@ pub async fn one_worker_wins(setup: Setup) -> CaseResult {
 pub async fn a_lost_worker_is_replaced(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
-    store.request_handoff(&session, "a", &request(1)).await?;
-    let lost = store.claim_handoff(&session, MINUTE, &request(2)).await?.unwrap();
+    store.request_handoff(&session, &to("a"), &request(1)).await?;
+    let lost = store.claim_handoff(&session, MINUTE, None, &request(2)).await?.unwrap().claim;
     assert_eq!(store.waiting_handoffs(at(61)).await?, []);
-    assert_eq!(store.claim_handoff(&session, MINUTE, &request(61)).await?, None);
+    assert_eq!(store.claim_handoff(&session, MINUTE, None, &request(61)).await?, None);
     assert_eq!(store.waiting_handoffs(at(62)).await?.len(), 1);
-    let next = store.claim_handoff(&session, MINUTE, &request(62)).await?.unwrap();
+    let next = store.claim_handoff(&session, MINUTE, None, &request(62)).await?.unwrap().claim;
     assert!(!store.end_handoff(&session, Some(lost), &HandoffEnd::Completed, &request(63)).await?);
     assert_eq!(store.handoff(&session).await?.unwrap().state, Some(HandoffState::Running));
     assert!(store.end_handoff(&session, Some(next), &HandoffEnd::Completed, &request(64)).await?);
     assert!(!store.end_handoff(&session, Some(next), &HandoffEnd::Failed("late".into()), &request(65)).await?);
     // A handoff whose lease expired without a new claim can be requested again.
-    store.request_handoff(&session, "a", &request(70)).await?;
-    store.claim_handoff(&session, MINUTE, &request(71)).await?;
-    assert!(!store.request_handoff(&session, "b", &request(130)).await?);
-    assert!(store.request_handoff(&session, "b", &request(131)).await?);
+    store.request_handoff(&session, &to("a"), &request(70)).await?;
+    store.claim_handoff(&session, MINUTE, None, &request(71)).await?;
+    assert!(!store.request_handoff(&session, &to("b"), &request(130)).await?);
+    assert!(store.request_handoff(&session, &to("b"), &request(131)).await?);
     assert_eq!(store.handoff(&session).await?.unwrap().state, Some(HandoffState::Pending));
     Ok(())
 }
@@ -129,7 +134,7 @@ pub async fn agents_end_handoffs_without_a_claim(setup: Setup) -> CaseResult {
     for end in [&failed, &HandoffEnd::Completed] {
         assert!(!store.end_handoff(&session, None, end, &request(1)).await?);
     }
-    store.request_handoff(&session, "a", &request(2)).await?;
+    store.request_handoff(&session, &to("a"), &request(2)).await?;
     assert!(store.end_handoff(&session, None, &failed, &request(3)).await?);
     assert!(!store.end_handoff(&session, None, &failed, &request(4)).await?);
     assert!(store.end_handoff(&session, None, &HandoffEnd::Completed, &request(5)).await?);
@@ -143,7 +148,7 @@ pub async fn waiting_in_the_order_of_requests(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for (name, start, asked) in [("old", 0, 30), ("new", 20, 25), ("b", 10, 26), ("a", 10, 26)] {
         let session = made(&*store, name, start).await;
-        store.request_handoff(&session, "x", &request(asked)).await?;
+        store.request_handoff(&session, &to("x"), &request(asked)).await?;
     }
     let waiting: Vec<String> =
         store.waiting_handoffs(at(40)).await?.iter().map(|handoff| handoff.session.to_string()).collect();

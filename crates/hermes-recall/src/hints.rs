@@ -63,6 +63,13 @@ fn of_conflict(conflict: &Conflict) -> Cow<'static, str> {
         Conflict::AlreadySplit { continuation, .. } => format!("continue in session {continuation}").into(),
         Conflict::TopicTaken { .. } => "a session has one topic; choose another session".into(),
         Conflict::KeyReused(_) => "use a new key for each change".into(),
+        Conflict::Fenced(_) => "another process took the conversation over; read it again, or take it back".into(),
+        Conflict::Moved { .. } => {
+            "another program wrote to the session; read it again before you repeat the change".into()
+        }
+        Conflict::TurnOpen { .. } => "wait until the turn is over, or interrupt it".into(),
+        Conflict::TurnClosed(_) => "it was closed, or interrupted by the next owner; nothing was written".into(),
+        Conflict::InboxSettled(_) => "it was answered already; nothing was written".into(),
     }
 }
 

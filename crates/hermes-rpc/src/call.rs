@@ -20,7 +20,7 @@ pub(crate) struct Call<'a> {
 impl Call<'_> {
     /// Returns the request that a change passes to the store.
     pub(crate) fn request(&self) -> Request {
-        Request { at: self.now, key: self.key() }
+        Request { key: self.key(), ..Request::at(self.now) }
     }
 
     pub(crate) fn key(&self) -> Option<RequestKey> {

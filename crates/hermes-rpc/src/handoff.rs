@@ -3,7 +3,7 @@
 use crate::call::{Answer, Call, NONE, list, or_nothing, yes};
 use crate::fail::Fail;
 use crate::row;
-use hermes_session::gateway::HandoffEnd;
+use hermes_session::gateway::{HandoffEnd, HandoffRequest};
 use hermes_wire::{rpc, to_string};
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ const LEASE: Duration = Duration::from_secs(600);
 
 pub(crate) async fn request(call: &Call<'_>) -> Answer {
     let Some(id) = call.args.lookup("session_id") else { return yes(false) };
-    let platform = call.args.text("platform")?.unwrap_or_default();
-    yes(or_nothing(call.store.request_handoff(&id, &platform, &call.request()).await)?.unwrap_or(false))
+    let what = HandoffRequest::to(call.args.text("platform")?.unwrap_or_default());
+    yes(or_nothing(call.store.request_handoff(&id, &what, &call.request()).await)?.unwrap_or(false))
 }
 
 pub(crate) async fn claim(call: &Call<'_>) -> Answer {
     let Some(id) = call.args.lookup("session_id") else { return yes(false) };
-    let claim = or_nothing(call.store.claim_handoff(&id, LEASE, &call.request()).await)?.flatten();
+    let claim = or_nothing(call.store.claim_handoff(&id, LEASE, None, &call.request()).await)?.flatten();
     yes(claim.is_some())
 }
 

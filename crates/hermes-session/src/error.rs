@@ -6,7 +6,8 @@ mod refusal;
 pub use location::Location;
 pub use refusal::{Purpose, Refusal, ServerProblem, TargetProblem};
 
-use crate::{Invalid, RequestKey, SessionId};
+use crate::live::{InboxId, TurnId};
+use crate::{Invalid, MessageId, RequestKey, SessionId};
 use std::path::Path;
 use std::time::Duration;
 
@@ -204,4 +205,34 @@ pub enum Conflict {
     /// The request key was used for another change.
     #[error("request key {0} was used for another change")]
     KeyReused(RequestKey),
+
+    /// The caller's lease is not the current one of the session's conversation.
+    #[error("session {0} has another owner")]
+    Fenced(SessionId),
+
+    /// The transcript changed since the caller read it.
+    #[error("session {session} has changed since it was read")]
+    Moved {
+        /// The session.
+        session: SessionId,
+        /// Newest message of its transcript.
+        newest: Option<MessageId>,
+    },
+
+    /// The conversation has an open turn.
+    #[error("session {session} is in turn {turn}")]
+    TurnOpen {
+        /// The session.
+        session: SessionId,
+        /// The open turn.
+        turn: TurnId,
+    },
+
+    /// The turn is not open.
+    #[error("turn {0} is not open")]
+    TurnClosed(TurnId),
+
+    /// A received message does not wait for an answer.
+    #[error("received message {} does not wait for an answer", .0.0)]
+    InboxSettled(InboxId),
 }

@@ -2,7 +2,10 @@
 
 mod handoff;
 
-pub use handoff::{Beside, Claim, Handoff, HandoffEnd, HandoffState, MAX_HANDOFF_ERROR};
+pub use handoff::{
+    Beside, Claim, Claimed, Handoff, HandoffEnd, HandoffProgress, HandoffRequest, HandoffState, MAX_HANDOFF_ERROR,
+    TIMED_OUT,
+};
 
 use crate::{GatewayStore, ListRequest, Order, PageRequest, SessionFilter, SessionSummary, Source, StoreError, View};
 

@@ -28,6 +28,7 @@ mod invalid;
 pub mod json;
 pub mod lineage;
 mod listing;
+pub mod live;
 mod message;
 mod message_request;
 mod message_state;
@@ -89,7 +90,10 @@ pub use scope::Scope;
 pub use session::{EndReason, Ensured, HandoffColumns, NewChild, NewSession, Relation, Session, SessionPatch, Source};
 pub use statistics::{ModelStatistics, Room, SessionPart, SourceStatistics, Statistics};
 pub use status::{Foreign, IndexHealth, Optimizing, PoolStatus, StoreStatus};
-pub use store::{ConversationStore, GatewayStore, Maintenance, SessionStore, Store};
+pub use store::{
+    ChangeStore, ConversationStore, GatewayStore, LeaseStore, MailStore, Maintenance, RouteStore, SessionStore, Store,
+    TurnStore,
+};
 pub use time::Timestamp;
 pub use title::{MAX_TITLE, Title, Titled};
 pub use topics::{TopicBinding, TopicChange, TopicMode, Topics, TopicsImported};

@@ -1,6 +1,7 @@
 //! Answers stored beside idempotency keys, so that a repeated request gets the same answer.
 
-use hermes_session::gateway::Claim;
+use hermes_session::gateway::{Claim, Claimed};
+use hermes_session::live::Fence;
 use hermes_session::{Deleted, Ensured, MessageId, Restored, Tag, Title};
 
 /// An answer that can be stored beside its idempotency key.
@@ -60,12 +61,19 @@ impl Answer for Option<Title> {
     }
 }
 
-impl Answer for Option<Claim> {
+impl Answer for Option<Claimed> {
     fn keep(&self) -> String {
-        self.map(|Claim(number)| number.to_string()).unwrap_or_default()
+        let Some(Claimed { claim, fence }) = self else { return String::new() };
+        let fence = fence.map(|Fence(token)| format!(" {token}")).unwrap_or_default();
+        format!("{}{fence}", claim.0)
     }
     fn recall(text: &str) -> Option<Self> {
-        if text.is_empty() { Some(None) } else { text.parse().ok().map(|number| Some(Claim(number))) }
+        if text.is_empty() {
+            return Some(None);
+        }
+        let (claim, fence) = text.split_once(' ').map_or((text, None), |(claim, fence)| (claim, Some(fence)));
+        let fence = fence.map(|token| token.parse().map(Fence)).transpose().ok()?;
+        Some(Some(Claimed { claim: Claim(claim.parse().ok()?), fence }))
     }
 }
 

@@ -6,6 +6,7 @@ mod attempt;
 mod backup;
 pub mod deletion;
 mod failure;
+pub mod fence;
 pub mod handoffs;
 pub mod import;
 pub mod insights;

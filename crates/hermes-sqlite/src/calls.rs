@@ -3,6 +3,7 @@
 pub(crate) mod archive;
 pub(crate) mod deletion;
 pub(crate) mod extra;
+pub(crate) mod fence;
 pub(crate) mod handoffs;
 pub(crate) mod hidden;
 pub(crate) mod import;

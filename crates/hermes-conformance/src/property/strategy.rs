@@ -41,7 +41,7 @@ impl ReferenceStateMachine for Machine {
 
     fn transitions(traces: &Traces) -> BoxedStrategy<Step> {
         let new = (operation(traces), time(), option::weighted(0.2, request_key()))
-            .prop_map(|(operation, at, key)| Step { operation, request: Request { at, key } });
+            .prop_map(|(operation, at, key)| Step { operation, request: Request { key, ..Request::at(at) } });
         if traces.sent.is_empty() {
             return new.boxed();
         }

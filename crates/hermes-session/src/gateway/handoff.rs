@@ -1,11 +1,15 @@
 //! State machine of a handoff: requested, claimed by a worker, ended. Each transition returns `None` if the current
 //! state does not permit it.
 
-use crate::{HandoffColumns, SessionId, Timestamp};
+use crate::live::{Fence, Holder, Switch, TurnId};
+use crate::{HandoffColumns, Invalid, MAX_ID_BYTES, MessageId, SessionId, Timestamp};
 use std::time::Duration;
 
 /// Maximum length of a stored error, in characters.
 pub const MAX_HANDOFF_ERROR: usize = 500;
+
+/// Error of a handoff that nobody claimed in time.
+pub const TIMED_OUT: &str = "timed out";
 
 /// State of a handoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,11 +45,73 @@ impl HandoffState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Claim(pub i64);
 
-/// Outcome of a handoff.
+/// A claimed handoff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claimed {
+    /// The right to end it.
+    pub claim: Claim,
+    /// Fencing token of the conversation's lease, which moved to the claimant; `None` if it named no holder.
+    pub fence: Option<Fence>,
+}
+
+/// A request for a handoff.
 #[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandoffRequest {
+    /// Target platform.
+    pub platform: String,
+    /// Target chat, in the platform's form; `None` for the home channel.
+    pub destination: Option<String>,
+    /// Time after which it can no longer be claimed; `None` for never, as agents request it.
+    pub expires: Option<Duration>,
+}
+
+impl HandoffRequest {
+    /// Returns a request as agents make it: to the home channel, without an expiry.
+    pub fn to(platform: impl Into<String>) -> Self {
+        Self { platform: platform.into(), destination: None, expires: None }
+    }
+
+    /// Rejects a destination that is empty, over-long or contains a NUL. Providers call this first.
+    pub fn check(&self) -> Result<(), Invalid> {
+        check_text("destination", self.destination.as_deref())
+    }
+}
+
+/// Progress of a claimed handoff. `None` leaves a value unchanged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandoffProgress {
+    /// Time from now until the worker's lease expires.
+    pub lease: Duration,
+    /// The thread that was opened for the session.
+    pub thread: Option<String>,
+    /// The turn that introduces the session there.
+    pub turn: Option<TurnId>,
+    /// First message of that turn.
+    pub synthetic_from: Option<MessageId>,
+}
+
+impl HandoffProgress {
+    /// Rejects a thread that is empty, over-long or contains a NUL. Providers call this first.
+    pub fn check(&self) -> Result<(), Invalid> {
+        check_text("thread", self.thread.as_deref())
+    }
+}
+
+fn check_text(what: &'static str, text: Option<&str>) -> Result<(), Invalid> {
+    if text.is_some_and(|text| text.is_empty() || text.len() > MAX_ID_BYTES || text.contains('\0')) {
+        return Err(Invalid::new(what, "is unusable", "use 1 to 255 bytes without a NUL"));
+    }
+    Ok(())
+}
+
+/// Outcome of a handoff.
+#[derive(Debug, Clone, PartialEq)]
 pub enum HandoffEnd {
     /// The session arrived.
     Completed,
+    /// The session arrived, and the messages of a place belong to it from now on. The expected generation of the switch
+    /// is not compared.
+    Arrived(Box<Switch>),
     /// The session did not arrive, for this reason. The first [`MAX_HANDOFF_ERROR`] characters of it are stored.
     Failed(String),
 }
@@ -67,6 +133,18 @@ pub struct Handoff {
     pub lease_until: Option<Timestamp>,
     /// Number of claims so far, which is the claim of the last worker.
     pub claims: i64,
+    /// Time after which a pending handoff can no longer be claimed.
+    pub expires_at: Option<Timestamp>,
+    /// The worker ([`Holder::key`]); `None` if there is none, or it is an agent.
+    pub claimed_by: Option<String>,
+    /// Target chat; `None` for the home channel.
+    pub destination: Option<String>,
+    /// The thread that was opened for the session.
+    pub thread: Option<String>,
+    /// The turn that introduces the session there.
+    pub turn: Option<TurnId>,
+    /// First message of that turn.
+    pub synthetic_from: Option<MessageId>,
 }
 
 /// Values that we store beside the agent's columns.
@@ -80,6 +158,18 @@ pub struct Beside {
     pub lease_until: Option<Timestamp>,
     /// See [`Handoff::claims`].
     pub claims: i64,
+    /// See [`Handoff::expires_at`].
+    pub expires_at: Option<Timestamp>,
+    /// See [`Handoff::claimed_by`].
+    pub claimed_by: Option<String>,
+    /// See [`Handoff::destination`].
+    pub destination: Option<String>,
+    /// See [`Handoff::thread`].
+    pub thread: Option<String>,
+    /// See [`Handoff::turn`].
+    pub turn: Option<TurnId>,
+    /// See [`Handoff::synthetic_from`].
+    pub synthetic_from: Option<MessageId>,
 }
 
 impl Handoff {
@@ -87,14 +177,21 @@ impl Handoff {
     pub fn from_stored(session: SessionId, columns: HandoffColumns, beside: Option<Beside>) -> Self {
         let claims = beside.as_ref().map_or(0, |beside| beside.claims);
         let beside = beside.filter(|beside| columns.state.as_deref() == Some(beside.state.as_str()));
+        let beside = beside.unwrap_or_else(|| Beside::of(String::new(), claims));
         Self {
             session,
             state: columns.state.as_deref().and_then(HandoffState::from_stored),
             platform: columns.platform,
             error: columns.error,
-            requested_at: beside.as_ref().and_then(|beside| beside.requested_at),
-            lease_until: beside.and_then(|beside| beside.lease_until),
+            requested_at: beside.requested_at,
+            lease_until: beside.lease_until,
             claims,
+            expires_at: beside.expires_at,
+            claimed_by: beside.claimed_by,
+            destination: beside.destination,
+            thread: beside.thread,
+            turn: beside.turn,
+            synthetic_from: beside.synthetic_from,
         }
     }
 
@@ -103,48 +200,88 @@ impl Handoff {
         self.state == Some(HandoffState::Running) && self.lease_until.is_some_and(|until| until <= now)
     }
 
+    /// Returns whether it was requested and can no longer be claimed.
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.state == Some(HandoffState::Pending) && self.expires_at.is_some_and(|until| until <= now)
+    }
+
     /// Returns whether a worker could claim it.
     pub fn is_waiting(&self, now: Timestamp) -> bool {
-        self.state == Some(HandoffState::Pending) || self.is_overdue(now)
+        (self.state == Some(HandoffState::Pending) && !self.is_expired(now)) || self.is_overdue(now)
     }
 
     /// Returns the handoff as requested; `None` if it is pending or running with a valid lease.
-    pub fn requested(self, platform: &str, now: Timestamp) -> Option<Self> {
+    pub fn requested(self, what: &HandoffRequest, now: Timestamp) -> Option<Self> {
         let is_on_its_way = matches!(self.state, Some(HandoffState::Pending | HandoffState::Running));
-        if is_on_its_way && !self.is_overdue(now) {
+        if is_on_its_way && !self.is_overdue(now) && !self.is_expired(now) {
             return None;
         }
         Some(Self {
+            session: self.session,
             state: Some(HandoffState::Pending),
-            platform: Some(platform.to_owned()),
+            platform: Some(what.platform.clone()),
             error: None,
             requested_at: Some(now),
             lease_until: None,
+            claims: self.claims,
+            expires_at: what.expires.map(|time| now.plus(time.as_secs_f64())),
+            claimed_by: None,
+            destination: what.destination.clone(),
+            thread: None,
+            turn: None,
+            synthetic_from: None,
+        })
+    }
+
+    /// Returns the handoff as claimed for `lease`; `None` if it can't be claimed. The progress of an earlier worker
+    /// stays, so that the next one continues.
+    pub fn claimed(self, lease: Duration, who: Option<&Holder>, now: Timestamp) -> Option<Self> {
+        if !self.is_waiting(now) {
+            return None;
+        }
+        Some(Self {
+            state: Some(HandoffState::Running),
+            lease_until: Some(now.plus(lease.as_secs_f64())),
+            claims: self.claims + 1,
+            claimed_by: who.map(Holder::key),
             ..self
         })
     }
 
-    /// Returns the handoff as claimed for `lease`; `None` if it can't be claimed.
-    pub fn claimed(self, lease: Duration, now: Timestamp) -> Option<Self> {
-        if !self.is_waiting(now) {
+    /// Returns the handoff with the worker's progress; `None` if `claim` is not the current one.
+    pub fn advanced(self, claim: Claim, progress: &HandoffProgress, now: Timestamp) -> Option<Self> {
+        if self.state != Some(HandoffState::Running) || claim.0 != self.claims {
             return None;
         }
-        let until = Timestamp::from_seconds(now.seconds() + lease.as_secs_f64()).unwrap_or(now);
-        Some(Self { state: Some(HandoffState::Running), lease_until: Some(until), claims: self.claims + 1, ..self })
+        Some(Self {
+            lease_until: Some(now.plus(progress.lease.as_secs_f64())),
+            thread: progress.thread.clone().or(self.thread),
+            turn: progress.turn.or(self.turn),
+            synthetic_from: progress.synthetic_from.or(self.synthetic_from),
+            ..self
+        })
+    }
+
+    /// Returns the handoff as failed because nobody claimed it in time; `None` if it has not expired.
+    pub fn expired(self, now: Timestamp) -> Option<Self> {
+        let error = Some(TIMED_OUT.to_owned());
+        self.is_expired(now).then(|| Self { state: Some(HandoffState::Failed), error, ..self })
     }
 
     /// Returns the handoff as ended; `None` if `claim` is not the current one or, without a claim, if the state does
-    /// not permit it.
-    pub fn ended(self, claim: Option<Claim>, end: &HandoffEnd) -> Option<Self> {
+    /// not permit it: a handoff that a worker of ours holds is ended by that worker alone.
+    pub fn ended(self, claim: Option<Claim>, end: &HandoffEnd, now: Timestamp) -> Option<Self> {
+        let is_held = self.claimed_by.is_some() && self.state == Some(HandoffState::Running) && !self.is_overdue(now);
         let may = match (claim, end) {
             (Some(Claim(claim)), _) => self.state == Some(HandoffState::Running) && claim == self.claims,
-            (None, HandoffEnd::Completed) => self.state.is_some(),
+            (None, HandoffEnd::Completed) => self.state.is_some() && !is_held,
+            (None, HandoffEnd::Arrived(_)) => false,
             (None, HandoffEnd::Failed(_)) => {
-                matches!(self.state, Some(HandoffState::Pending | HandoffState::Running))
+                matches!(self.state, Some(HandoffState::Pending | HandoffState::Running)) && !is_held
             }
         };
         let (state, error) = match end {
-            HandoffEnd::Completed => (HandoffState::Completed, None),
+            HandoffEnd::Completed | HandoffEnd::Arrived(_) => (HandoffState::Completed, None),
             HandoffEnd::Failed(why) => (HandoffState::Failed, Some(why.chars().take(MAX_HANDOFF_ERROR).collect())),
         };
         may.then_some(Self { state: Some(state), error, lease_until: None, ..self })
@@ -159,59 +296,37 @@ impl Handoff {
             error: self.error.clone(),
         };
         let beside = Beside {
-            state: state.unwrap_or_default().to_owned(),
             requested_at: self.requested_at,
             lease_until: self.lease_until,
-            claims: self.claims,
+            expires_at: self.expires_at,
+            claimed_by: self.claimed_by.clone(),
+            destination: self.destination.clone(),
+            thread: self.thread.clone(),
+            turn: self.turn,
+            synthetic_from: self.synthetic_from,
+            ..Beside::of(state.unwrap_or_default().to_owned(), self.claims)
         };
         (columns, beside)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(seconds: f64) -> Timestamp {
-        Timestamp::from_seconds(seconds).unwrap()
-    }
-
-    fn none() -> Handoff {
-        let columns = HandoffColumns { state: None, platform: None, error: None };
-        Handoff::from_stored(SessionId::from_stored("s".to_owned()), columns, None)
-    }
-
-    #[test]
-    fn each_step_follows_from_the_one_before() {
-        let lease = Duration::from_secs(10);
-        assert_eq!(none().claimed(lease, at(0.0)), None);
-        assert_eq!(none().ended(None, &HandoffEnd::Completed), None);
-        let asked = none().requested("telegram", at(1.0)).unwrap();
-        assert_eq!(asked.clone().requested("slack", at(2.0)), None);
-        let taken = asked.claimed(lease, at(3.0)).unwrap();
-        assert_eq!((taken.lease_until, taken.claims), (Some(at(13.0)), 1));
-        assert!(!taken.is_waiting(at(12.9)) && taken.is_waiting(at(13.0)));
-        let again = taken.clone().claimed(lease, at(13.0)).unwrap();
-        assert_eq!(again.clone().ended(Some(Claim(1)), &HandoffEnd::Completed), None);
-        let done = again.ended(Some(Claim(2)), &HandoffEnd::Completed).unwrap();
-        assert_eq!((done.state, done.requested_at), (Some(HandoffState::Completed), Some(at(1.0))));
-        assert_eq!(done.clone().ended(None, &HandoffEnd::Failed("late".into())), None);
-        assert_eq!(done.requested("slack", at(20.0)).unwrap().platform.as_deref(), Some("slack"));
-        let failed = taken.ended(None, &HandoffEnd::Failed("é".repeat(600))).unwrap();
-        assert_eq!(failed.error.as_deref().map(|error| error.chars().count()), Some(500));
-        assert!(failed.ended(None, &HandoffEnd::Completed).is_some());
-    }
-
-    #[test]
-    fn what_stands_beside_counts_for_its_state_alone() {
-        let taken = none().requested("x", at(1.0)).unwrap().claimed(Duration::ZERO, at(2.0)).unwrap();
-        let (columns, beside) = taken.to_stored();
-        let same = Handoff::from_stored(taken.session.clone(), columns.clone(), Some(beside.clone()));
-        assert_eq!(same, taken);
-        // An agent requested it again meanwhile.
-        let columns = HandoffColumns { state: Some("pending".into()), ..columns };
-        let other = Handoff::from_stored(taken.session, columns, Some(beside));
-        assert_eq!((other.requested_at, other.lease_until, other.claims), (None, None, 1));
-        assert!(other.is_waiting(at(0.0)));
+impl Beside {
+    /// Returns the values of a state without any of the optional ones.
+    pub fn of(state: String, claims: i64) -> Self {
+        Self {
+            state,
+            requested_at: None,
+            lease_until: None,
+            claims,
+            expires_at: None,
+            claimed_by: None,
+            destination: None,
+            thread: None,
+            turn: None,
+            synthetic_from: None,
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

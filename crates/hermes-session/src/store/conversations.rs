@@ -54,6 +54,11 @@ pub trait ConversationStore: SessionStore {
     //  Cases: titles::numbers_are_allocated_once, titles::a_long_title_keeps_its_number
     async fn allocate_title(&self, id: &SessionId, base: &Title, request: &Request) -> Result<Title, StoreError>;
 
+    /// Does the same as [`ConversationStore::allocate_title`] for a session without a title. A session that has one
+    /// keeps it, and the result is `None`.
+    //  Cases: titles::a_title_that_was_given_stays
+    async fn entitle(&self, id: &SessionId, base: &Title, request: &Request) -> Result<Option<Title>, StoreError>;
+
     /// Pins or unpins the conversation of a session. Returns whether that changed anything. A pin keeps the time at
     /// which it was first set.
     ///

@@ -1,6 +1,7 @@
 //! Handoffs between surfaces, and the topics of chats.
 
-use crate::gateway::{Claim, Handoff, HandoffEnd};
+use crate::gateway::{Claim, Claimed, Handoff, HandoffEnd, HandoffProgress, HandoffRequest};
+use crate::live::Holder;
 use crate::{
     ConversationStore, Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode, Topics,
     TopicsImported,
@@ -17,23 +18,54 @@ use std::time::Duration;
 pub trait GatewayStore: ConversationStore {
     /// Requests the handoff of a session to a platform. Returns `false` if it is pending, or running with a valid
     /// lease.
-    //  Cases: gateway::a_handoff_goes_its_way, gateway::one_on_its_way_is_not_asked_for_again, gateway::a_lost_worker_is_replaced
-    async fn request_handoff(&self, id: &SessionId, platform: &str, request: &Request) -> Result<bool, StoreError>;
+    ///
+    /// # Errors
+    /// [`Conflict::TurnOpen`](crate::Conflict::TurnOpen) if the conversation is in a turn.
+    //  Cases: gateway::a_handoff_goes_its_way, gateway::one_on_its_way_is_not_asked_for_again, gateway::a_lost_worker_is_replaced,
+    //         gateway::a_conversation_in_a_turn_is_not_handed_over
+    async fn request_handoff(
+        &self,
+        id: &SessionId,
+        what: &HandoffRequest,
+        request: &Request,
+    ) -> Result<bool, StoreError>;
 
     /// Claims a pending handoff, or one whose lease expired, for `lease`. Returns `None` if it can't be claimed. Of
     /// concurrent callers exactly one succeeds.
-    //  Cases: gateway::a_handoff_goes_its_way, gateway::one_worker_wins, gateway::a_lost_worker_is_replaced
+    ///
+    /// A worker that names itself also gets the lease of the conversation, for the same time, from whoever has it; the
+    /// result is `None` if its owner is in a turn. Agents name no holder, and leases stay as they are.
+    //  Cases: gateway::a_handoff_goes_its_way, gateway::one_worker_wins, gateway::a_lost_worker_is_replaced,
+    //         gateway::a_claim_moves_the_lease, gateway::a_request_expires
     async fn claim_handoff(
         &self,
         id: &SessionId,
         lease: Duration,
+        who: Option<&Holder>,
         request: &Request,
-    ) -> Result<Option<Claim>, StoreError>;
+    ) -> Result<Option<Claimed>, StoreError>;
+
+    /// Records the progress of a claimed handoff and renews its lease. Returns `false` if the claim is not the current
+    /// one. The lease of the conversation is renewed by [`LeaseStore::renew`](crate::LeaseStore::renew).
+    //  Cases: gateway::progress_is_kept_for_the_next_worker
+    async fn advance_handoff(
+        &self,
+        id: &SessionId,
+        claim: Claim,
+        progress: &HandoffProgress,
+        request: &Request,
+    ) -> Result<bool, StoreError>;
 
     /// Ends a handoff. Returns `false` if the caller may not end it. With a claim only its holder may: a worker that
-    /// was replaced changes nothing. Without one, as agents do, a handoff that was ever requested can be completed, and
-    /// one that is pending or running can fail.
-    //  Cases: gateway::a_handoff_goes_its_way, gateway::a_lost_worker_is_replaced, gateway::agents_end_handoffs_without_a_claim
+    /// was replaced changes nothing. Without one, as agents and waiting clients do, a handoff that was ever requested
+    /// can be completed, and one that is pending or running can fail, unless a worker that named itself holds it.
+    ///
+    /// One step together with the end: a session that [arrived](HandoffEnd::Arrived) is bound to its place and
+    /// reopened. If a handoff fails, the messages of its synthetic turn are undone, the turn is closed, and its
+    /// undelivered replies are dropped. Both release the lease of [`Request::fence`].
+    //  Cases: gateway::a_handoff_goes_its_way, gateway::a_lost_worker_is_replaced, gateway::agents_end_handoffs_without_a_claim,
+    //         gateway::a_waiting_client_ends_no_running_handoff, gateway::an_arrival_binds_the_place,
+    //         gateway::a_failed_handoff_leaves_the_session_as_it_was
     async fn end_handoff(
         &self,
         id: &SessionId,
@@ -41,6 +73,10 @@ pub trait GatewayStore: ConversationStore {
         end: &HandoffEnd,
         request: &Request,
     ) -> Result<bool, StoreError>;
+
+    /// Ends the handoffs that nobody claimed in time as failed. Returns their sessions, in order.
+    //  Cases: gateway::a_request_expires
+    async fn expire_handoffs(&self, now: Timestamp) -> Result<Vec<SessionId>, StoreError>;
 
     /// Returns the handoff of a session, whatever its state; `None` if the session does not exist.
     //  Cases: gateway::a_handoff_goes_its_way

@@ -4,7 +4,8 @@ use super::requests::once;
 use super::row::{self, kept, lock};
 use super::{Fields as _, Odd, ServerRow, Sql};
 use crate::values;
-use hermes_session::gateway::{Beside, Claim, Handoff, HandoffEnd};
+use hermes_session::gateway::{Beside, Claim, Claimed, Handoff, HandoffEnd, HandoffProgress, HandoffRequest};
+use hermes_session::live::Holder;
 use hermes_session::{HandoffColumns, Request, SessionId, StoreError, Timestamp, change};
 use std::time::Duration;
 
@@ -35,11 +36,11 @@ pub async fn waiting<T: Sql>(transaction: &T, now: Timestamp) -> Result<Vec<Hand
 pub async fn request<T: Sql>(
     transaction: &T,
     id: &SessionId,
-    platform: &str,
+    what: &HandoffRequest,
     request: &Request,
 ) -> Result<bool, T::Failure> {
-    once(transaction, request, id, || change::request_handoff(id, platform), async {
-        let next = locked(transaction, id).await?.requested(platform, request.at);
+    once(transaction, request, id, || change::request_handoff(id, what), async {
+        let next = locked(transaction, id).await?.requested(what, request.at);
         write(transaction, next.as_ref()).await
     })
     .await
@@ -50,14 +51,49 @@ pub async fn claim<T: Sql>(
     transaction: &T,
     id: &SessionId,
     lease: Duration,
+    who: Option<&Holder>,
     request: &Request,
-) -> Result<Option<Claim>, T::Failure> {
+) -> Result<Option<Claimed>, T::Failure> {
     once(transaction, request, id, || change::claim_handoff(id), async {
-        let next = locked(transaction, id).await?.claimed(lease, request.at);
+        let next = locked(transaction, id).await?.claimed(lease, who, request.at);
         write(transaction, next.as_ref()).await?;
-        Ok(next.map(|next| Claim(next.claims)))
+        Ok(next.map(|next| Claimed { claim: Claim(next.claims), fence: None }))
     })
     .await
+}
+
+/// Implements `advance_handoff` of the contract.
+pub async fn advance<T: Sql>(
+    transaction: &T,
+    id: &SessionId,
+    claim: Claim,
+    progress: &HandoffProgress,
+    request: &Request,
+) -> Result<bool, T::Failure> {
+    once(transaction, request, id, || change::advance_handoff(id, claim, progress), async {
+        let next = locked(transaction, id).await?.advanced(claim, progress, request.at);
+        write(transaction, next.as_ref()).await
+    })
+    .await
+}
+
+/// Implements `expire_handoffs` of the contract.
+pub async fn expire<T: Sql>(transaction: &T, now: Timestamp) -> Result<Vec<SessionId>, T::Failure> {
+    let sql = format!("SELECT {COLUMNS} WHERE s.handoff_state = 'pending'");
+    let mut expired = Vec::new();
+    for row in transaction.rows(&sql, values![]).await? {
+        let found = handoff(&row)?;
+        if !found.is_expired(now) {
+            continue;
+        }
+        // Read again under the lock: a worker may have claimed it meanwhile.
+        if let Some(next) = locked(transaction, &found.session).await?.expired(now) {
+            write(transaction, Some(&next)).await?;
+            expired.push(next.session);
+        }
+    }
+    expired.sort();
+    Ok(expired)
 }
 
 /// Implements `end_handoff` of the contract.
@@ -69,7 +105,7 @@ pub async fn end<T: Sql>(
     request: &Request,
 ) -> Result<bool, T::Failure> {
     once(transaction, request, id, || change::end_handoff(id, claim, end), async {
-        let next = locked(transaction, id).await?.ended(claim, end);
+        let next = locked(transaction, id).await?.ended(claim, end, request.at);
         write(transaction, next.as_ref()).await
     })
     .await
@@ -109,7 +145,9 @@ fn handoff<R: ServerRow>(row: &R) -> Result<Handoff, Odd> {
     };
     let columns = HandoffColumns { state: row::given(row, 1), platform: row::given(row, 2), error: row::given(row, 3) };
     let beside = match row.try_get::<Option<String>>(4)? {
-        Some(state) => Some(Beside { state, requested_at: time(5)?, lease_until: time(6)?, claims: row.try_get(7)? }),
+        Some(state) => {
+            Some(Beside { requested_at: time(5)?, lease_until: time(6)?, ..Beside::of(state, row.try_get(7)?) })
+        }
         None => None,
     };
     Ok(Handoff::from_stored(row.id(0)?, columns, beside))

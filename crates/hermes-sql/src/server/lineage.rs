@@ -1,6 +1,6 @@
 //! Lineages: reading them, splitting and branching sessions, and the conversation of each session.
 
-use super::requests::once;
+use super::requests::once_in;
 use super::row::{existing, lock, require, session};
 use super::{Fields as _, LIST, Odd, Sql, among, messages, sessions, titles};
 use crate::values;
@@ -39,7 +39,7 @@ pub async fn split<T: Sql>(
     words: &[T::Written],
     request: &Request,
 ) -> Result<Option<Title>, T::Failure> {
-    once(transaction, request, &child.id, || change::split(parent_id, child, transcript), async {
+    once_in(transaction, request, &child.id, parent_id, || change::split(parent_id, child, transcript), async {
         transaction.lock_kin().await?;
         lock(transaction, parent_id).await?;
         let parent = existing(transaction, parent_id).await?;
@@ -74,7 +74,7 @@ pub async fn branch<T: Sql>(
     child: &NewChild,
     request: &Request,
 ) -> Result<Option<Title>, T::Failure> {
-    once(transaction, request, &child.id, || change::branch(parent_id, child), async {
+    once_in(transaction, request, &child.id, parent_id, || change::branch(parent_id, child), async {
         transaction.lock_kin().await?;
         lock(transaction, parent_id).await?;
         let parent = existing(transaction, parent_id).await?;

@@ -1,6 +1,6 @@
 //! Repeatable requests: each idempotency key is applied once and always gets the same answer.
 
-use super::{Fields as _, Sql};
+use super::{Fields as _, Sql, fence};
 use crate::{Answer, values};
 use hermes_session::{Conflict, MessageId, Request, RequestKey, SessionId};
 
@@ -31,6 +31,23 @@ pub(super) async fn once<T: Sql, A: Answer>(
     fingerprint: impl FnOnce() -> String,
     work: impl Future<Output = Result<A, T::Failure>>,
 ) -> Result<A, T::Failure> {
+    once_in(transaction, request, session, session, fingerprint, work).await
+}
+
+/// Does the same as [`once`] for a change whose key lives as long as another session than the one whose owner and
+/// transcript the request relies on, such as the child of a split.
+pub(super) async fn once_in<T: Sql, A: Answer>(
+    transaction: &T,
+    request: &Request,
+    session: &SessionId,
+    changed: &SessionId,
+    fingerprint: impl FnOnce() -> String,
+    work: impl Future<Output = Result<A, T::Failure>>,
+) -> Result<A, T::Failure> {
+    let work = async {
+        fence::check(transaction, changed, request).await?;
+        work.await
+    };
     let Some(key) = &request.key else { return work.await };
     let fingerprint = fingerprint();
     if let Some(answer) = stored_answer(transaction, key, &fingerprint).await? {

@@ -1,7 +1,7 @@
 //! Titles: unique, and numbered within a lineage under the lineage lock.
 
 use super::requests::once;
-use super::row::require;
+use super::row::{existing, require};
 use super::{Fields as _, Sql};
 use crate::values;
 use hermes_session::title::split_number;
@@ -35,6 +35,25 @@ pub async fn allocate<T: Sql>(
         let title = next(transaction, id, base).await?;
         write(transaction, id, Some(&title)).await?;
         Ok(title)
+    })
+    .await
+}
+
+/// Implements `entitle` of the contract.
+pub async fn entitle<T: Sql>(
+    transaction: &T,
+    id: &SessionId,
+    base: &Title,
+    request: &Request,
+) -> Result<Option<Title>, T::Failure> {
+    once(transaction, request, id, || change::entitle(id, base), async {
+        transaction.lock_kin().await?;
+        if existing(transaction, id).await?.title.is_some() {
+            return Ok(None);
+        }
+        let title = next(transaction, id, base).await?;
+        write(transaction, id, Some(&title)).await?;
+        Ok(Some(title))
     })
     .await
 }

@@ -4,7 +4,8 @@ use crate::calls::row;
 use crate::error::Failure;
 use crate::write::database::Database;
 use crate::write::requests::once;
-use hermes_session::gateway::{Beside, Claim, Handoff, HandoffEnd};
+use hermes_session::gateway::{Beside, Claim, Claimed, Handoff, HandoffEnd, HandoffProgress, HandoffRequest};
+use hermes_session::live::Holder;
 use hermes_session::{Request, SessionId, Timestamp, change};
 use rusqlite::{OptionalExtension as _, params};
 use std::time::Duration;
@@ -27,10 +28,9 @@ pub(crate) fn read(database: &Database, id: &SessionId) -> Result<Option<Handoff
             .prepare_cached("SELECT state, requested_at, lease_until, claims FROM hx_handoff WHERE session_id = ?")?
             .query_row(params![id.as_str()], |row| {
                 Ok(Beside {
-                    state: row.get(0)?,
                     requested_at: row::time(row, 1)?,
                     lease_until: row::time(row, 2)?,
-                    claims: row.get(3)?,
+                    ..Beside::of(row.get(0)?, row.get(3)?)
                 })
             })
             .optional()?,
@@ -40,6 +40,13 @@ pub(crate) fn read(database: &Database, id: &SessionId) -> Result<Option<Handoff
 }
 
 pub(crate) fn waiting(database: &Database, now: Timestamp) -> Result<Vec<Handoff>, Failure> {
+    let mut waiting = requested(database)?;
+    waiting.retain(|handoff| handoff.is_waiting(now));
+    Ok(waiting)
+}
+
+/// Returns the handoffs that are pending or running, in the order of their requests.
+fn requested(database: &Database) -> Result<Vec<Handoff>, Failure> {
     let mut statement = database.prepare_cached(
         "SELECT id, started_at FROM sessions WHERE handoff_state IN ('pending', 'running') AND typeof(id) = 'text'",
     )?;
@@ -47,8 +54,7 @@ pub(crate) fn waiting(database: &Database, now: Timestamp) -> Result<Vec<Handoff
     let ids: Vec<(String, Option<Timestamp>)> = rows.collect::<Result<_, _>>()?;
     let mut found = Vec::new();
     for (id, started) in ids {
-        let handoff = read(database, &SessionId::from_stored(id))?;
-        if let Some(handoff) = handoff.filter(|handoff| handoff.is_waiting(now)) {
+        if let Some(handoff) = read(database, &SessionId::from_stored(id))? {
             let since = handoff.requested_at.or(started).map_or(f64::MAX, Timestamp::seconds);
             found.push((since, handoff));
         }
@@ -57,9 +63,14 @@ pub(crate) fn waiting(database: &Database, now: Timestamp) -> Result<Vec<Handoff
     Ok(found.into_iter().map(|(_, handoff)| handoff).collect())
 }
 
-pub(crate) fn request(database: &Database, id: &SessionId, platform: &str, request: &Request) -> Result<bool, Failure> {
-    once(database, request, id, &change::request_handoff(id, platform), || {
-        let next = existing(database, id)?.requested(platform, request.at);
+pub(crate) fn request(
+    database: &Database,
+    id: &SessionId,
+    what: &HandoffRequest,
+    request: &Request,
+) -> Result<bool, Failure> {
+    once(database, request, id, &change::request_handoff(id, what), || {
+        let next = existing(database, id)?.requested(what, request.at);
         write(database, next.as_ref())
     })
 }
@@ -68,13 +79,40 @@ pub(crate) fn claim(
     database: &Database,
     id: &SessionId,
     lease: Duration,
+    who: Option<&Holder>,
     request: &Request,
-) -> Result<Option<Claim>, Failure> {
+) -> Result<Option<Claimed>, Failure> {
     once(database, request, id, &change::claim_handoff(id), || {
-        let next = existing(database, id)?.claimed(lease, request.at);
+        let next = existing(database, id)?.claimed(lease, who, request.at);
         write(database, next.as_ref())?;
-        Ok(next.map(|next| Claim(next.claims)))
+        Ok(next.map(|next| Claimed { claim: Claim(next.claims), fence: None }))
     })
+}
+
+pub(crate) fn advance(
+    database: &Database,
+    id: &SessionId,
+    claim: Claim,
+    progress: &HandoffProgress,
+    request: &Request,
+) -> Result<bool, Failure> {
+    once(database, request, id, &change::advance_handoff(id, claim, progress), || {
+        let next = existing(database, id)?.advanced(claim, progress, request.at);
+        write(database, next.as_ref())
+    })
+}
+
+/// Ends the handoffs that nobody claimed in time.
+pub(crate) fn expire(database: &Database, now: Timestamp) -> Result<Vec<SessionId>, Failure> {
+    let mut expired = Vec::new();
+    for handoff in requested(database)? {
+        if let Some(next) = handoff.expired(now) {
+            write(database, Some(&next))?;
+            expired.push(next.session);
+        }
+    }
+    expired.sort();
+    Ok(expired)
 }
 
 pub(crate) fn end(
@@ -85,7 +123,7 @@ pub(crate) fn end(
     request: &Request,
 ) -> Result<bool, Failure> {
     once(database, request, id, &change::end_handoff(id, claim, end), || {
-        let next = existing(database, id)?.ended(claim, end);
+        let next = existing(database, id)?.ended(claim, end, request.at);
         write(database, next.as_ref())
     })
 }

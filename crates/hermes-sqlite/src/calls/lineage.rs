@@ -5,7 +5,7 @@ use crate::calls::row::{existing, require, session, time};
 use crate::calls::{archive, messages, sessions, titles};
 use crate::error::Failure;
 use crate::write::database::Database;
-use crate::write::requests::once;
+use crate::write::requests::once_in;
 use hermes_session::lineage::child_of;
 use hermes_session::{
     Conflict, EndReason, Lineage, Link, NewChild, NewMessage, Relation, Request, Session, SessionId, Timestamp, Title,
@@ -53,7 +53,7 @@ pub(crate) fn split(
     transcript: &[NewMessage],
     request: &Request,
 ) -> Result<Option<Title>, Failure> {
-    once(database, request, &child.id, &change::split(parent_id, child, transcript), || {
+    once_in(database, request, &child.id, parent_id, &change::split(parent_id, child, transcript), || {
         let parent = existing(database, parent_id)?;
         if session(database, &child.id)?.is_some() {
             return Err(Conflict::Exists(child.id.clone()).into());
@@ -82,7 +82,7 @@ pub(crate) fn branch(
     child: &NewChild,
     request: &Request,
 ) -> Result<Option<Title>, Failure> {
-    once(database, request, &child.id, &change::branch(parent_id, child), || {
+    once_in(database, request, &child.id, parent_id, &change::branch(parent_id, child), || {
         let parent = existing(database, parent_id)?;
         if session(database, &child.id)?.is_some() {
             return Err(Conflict::Exists(child.id.clone()).into());

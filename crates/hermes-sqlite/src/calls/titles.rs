@@ -1,6 +1,6 @@
 //! Titles: unique, and numbered along a lineage under the write lock.
 
-use crate::calls::row::{require, time};
+use crate::calls::row::{existing, require, time};
 use crate::error::Failure;
 use crate::write::database::Database;
 use crate::write::requests::once;
@@ -27,6 +27,22 @@ pub(crate) fn allocate(database: &Database, id: &SessionId, base: &Title, reques
         let title = next(database, id, base)?;
         write(database, id, Some(&title))?;
         Ok(title)
+    })
+}
+
+pub(crate) fn entitle(
+    database: &Database,
+    id: &SessionId,
+    base: &Title,
+    request: &Request,
+) -> Result<Option<Title>, Failure> {
+    once(database, request, id, &change::entitle(id, base), || {
+        if existing(database, id)?.title.is_some() {
+            return Ok(None);
+        }
+        let title = next(database, id, base)?;
+        write(database, id, Some(&title))?;
+        Ok(Some(title))
     })
 }
 

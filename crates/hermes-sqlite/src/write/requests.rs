@@ -1,5 +1,6 @@
 //! Idempotent requests: each key is applied once, and a repeated request gets the same answer.
 
+use crate::calls::fence;
 use crate::error::Failure;
 use crate::write::database::Database;
 use hermes_session::{Conflict, Request, SessionId};
@@ -21,6 +22,23 @@ pub(crate) fn once<T: Answer>(
     fingerprint: &str,
     work: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    once_in(database, request, session, session, fingerprint, work)
+}
+
+/// Does the same as [`once`] for a change whose key lives as long as another session than the one whose owner and
+/// transcript the request relies on, such as the child of a split.
+pub(crate) fn once_in<T: Answer>(
+    database: &Database,
+    request: &Request,
+    session: &SessionId,
+    changed: &SessionId,
+    fingerprint: &str,
+    work: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let work = || {
+        fence::check(database, changed, request)?;
+        work()
+    };
     let Some(key) = &request.key else { return work() };
     let kept: Option<(String, String, bool)> = database
         .prepare_cached(statements::REQUEST)?

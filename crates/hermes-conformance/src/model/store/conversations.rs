@@ -40,6 +40,15 @@ impl ConversationStore for ModelStore {
         self.once(request, change::allocate_title(id, base), id, |state| state.allocate_title(id, base))
     }
 
+    async fn entitle(&self, id: &SessionId, base: &Title, request: &Request) -> Result<Option<Title>, StoreError> {
+        self.once(request, change::entitle(id, base), id, |state| {
+            if state.existing(id)?.title.is_some() {
+                return Ok(None);
+            }
+            state.allocate_title(id, base).map(Some)
+        })
+    }
+
     async fn set_pinned(&self, id: &SessionId, is_pinned: bool, request: &Request) -> Result<bool, StoreError> {
         self.once(request, change::set_pinned(id, is_pinned), id, |state| state.set_pinned(id, is_pinned, request.at))
     }

@@ -2,7 +2,8 @@
 
 use super::super::ModelStore;
 use async_trait::async_trait;
-use hermes_session::gateway::{Claim, Handoff, HandoffEnd};
+use hermes_session::gateway::{Claim, Claimed, Handoff, HandoffEnd, HandoffProgress, HandoffRequest};
+use hermes_session::live::Holder;
 use hermes_session::{
     GatewayStore, Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode, Topics,
     TopicsImported, change,
@@ -11,9 +12,15 @@ use std::time::Duration;
 
 #[async_trait]
 impl GatewayStore for ModelStore {
-    async fn request_handoff(&self, id: &SessionId, platform: &str, request: &Request) -> Result<bool, StoreError> {
-        self.once(request, change::request_handoff(id, platform), id, |state| {
-            Ok(state.step(id, |handoff| handoff.requested(platform, request.at))?.is_some())
+    async fn request_handoff(
+        &self,
+        id: &SessionId,
+        what: &HandoffRequest,
+        request: &Request,
+    ) -> Result<bool, StoreError> {
+        what.check()?;
+        self.once(request, change::request_handoff(id, what), id, |state| {
+            Ok(state.step(id, |handoff| handoff.requested(what, request.at))?.is_some())
         })
     }
 
@@ -21,12 +28,39 @@ impl GatewayStore for ModelStore {
         &self,
         id: &SessionId,
         lease: Duration,
+        who: Option<&Holder>,
         request: &Request,
-    ) -> Result<Option<Claim>, StoreError> {
+    ) -> Result<Option<Claimed>, StoreError> {
+        who.map_or(Ok(()), Holder::check)?;
         self.once(request, change::claim_handoff(id), id, |state| {
-            let taken = state.step(id, |handoff| handoff.claimed(lease, request.at))?;
-            Ok(taken.map(|taken| Claim(taken.claims)))
+            let taken = state.step(id, |handoff| handoff.claimed(lease, who, request.at))?;
+            Ok(taken.map(|taken| Claimed { claim: Claim(taken.claims), fence: None }))
         })
+    }
+
+    async fn advance_handoff(
+        &self,
+        id: &SessionId,
+        claim: Claim,
+        progress: &HandoffProgress,
+        request: &Request,
+    ) -> Result<bool, StoreError> {
+        progress.check()?;
+        self.once(request, change::advance_handoff(id, claim, progress), id, |state| {
+            Ok(state.step(id, |handoff| handoff.advanced(claim, progress, request.at))?.is_some())
+        })
+    }
+
+    async fn expire_handoffs(&self, now: Timestamp) -> Result<Vec<SessionId>, StoreError> {
+        let mut state = self.state();
+        let ids: Vec<SessionId> = state.sessions.keys().cloned().collect();
+        let mut expired = Vec::new();
+        for id in ids {
+            if state.step(&id, |handoff| handoff.expired(now))?.is_some() {
+                expired.push(id);
+            }
+        }
+        Ok(expired)
     }
 
     async fn end_handoff(
@@ -37,7 +71,7 @@ impl GatewayStore for ModelStore {
         request: &Request,
     ) -> Result<bool, StoreError> {
         self.once(request, change::end_handoff(id, claim, end), id, |state| {
-            Ok(state.step(id, |handoff| handoff.ended(claim, end))?.is_some())
+            Ok(state.step(id, |handoff| handoff.ended(claim, end, request.at))?.is_some())
         })
     }
 

@@ -76,6 +76,20 @@ macro_rules! server_conversations {
                     ))
                 }
 
+                async fn entitle(
+                    &self,
+                    id: &SessionId,
+                    base: &Title,
+                    request: &Request,
+                ) -> Result<Option<Title>, StoreError> {
+                    job!(&self.database, Purpose::write(&[]), "title a session", |transaction| titles::entitle(
+                        transaction,
+                        id,
+                        base,
+                        request
+                    ))
+                }
+
                 async fn set_pinned(
                     &self,
                     id: &SessionId,

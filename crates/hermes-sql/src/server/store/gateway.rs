@@ -8,7 +8,8 @@ macro_rules! server_gateway {
         const _: () = {
             use crate::database::Purpose;
             use async_trait::async_trait;
-            use hermes_session::gateway::{Claim, Handoff, HandoffEnd};
+            use hermes_session::gateway::{Claim, Claimed, Handoff, HandoffEnd, HandoffProgress, HandoffRequest};
+            use hermes_session::live::Holder;
             use hermes_session::{
                 GatewayStore, Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode, Topics,
                 TopicsImported, change,
@@ -21,13 +22,14 @@ macro_rules! server_gateway {
                 async fn request_handoff(
                     &self,
                     id: &SessionId,
-                    platform: &str,
+                    what: &HandoffRequest,
                     request: &Request,
                 ) -> Result<bool, StoreError> {
+                    what.check()?;
                     job!(&self.database, Purpose::write(&[]), "request a handoff", |transaction| handoffs::request(
                         transaction,
                         id,
-                        platform,
+                        what,
                         request
                     ))
                 }
@@ -36,14 +38,40 @@ macro_rules! server_gateway {
                     &self,
                     id: &SessionId,
                     lease: std::time::Duration,
+                    who: Option<&Holder>,
                     request: &Request,
-                ) -> Result<Option<Claim>, StoreError> {
+                ) -> Result<Option<Claimed>, StoreError> {
+                    who.map_or(Ok(()), Holder::check)?;
                     job!(&self.database, Purpose::write(&[]), "claim a handoff", |transaction| handoffs::claim(
                         transaction,
                         id,
                         lease,
+                        who,
                         request
                     ))
+                }
+
+                async fn advance_handoff(
+                    &self,
+                    id: &SessionId,
+                    claim: Claim,
+                    progress: &HandoffProgress,
+                    request: &Request,
+                ) -> Result<bool, StoreError> {
+                    progress.check()?;
+                    job!(&self.database, Purpose::write(&[]), "continue a handoff", |transaction| handoffs::advance(
+                        transaction,
+                        id,
+                        claim,
+                        progress,
+                        request
+                    ))
+                }
+
+                async fn expire_handoffs(&self, now: Timestamp) -> Result<Vec<SessionId>, StoreError> {
+                    job!(&self.database, Purpose::write(&[]), "end handoffs that expired", |transaction| {
+                        handoffs::expire(transaction, now)
+                    })
                 }
 
                 async fn end_handoff(

@@ -57,6 +57,11 @@ impl ConversationStore for SqliteStore {
         self.workers.write("allocate a title", move |database| titles::allocate(database, &id, &base, &request)).await
     }
 
+    async fn entitle(&self, id: &SessionId, base: &Title, request: &Request) -> Result<Option<Title>, StoreError> {
+        let (id, base, request) = (id.clone(), base.clone(), request.clone());
+        self.workers.write("title a session", move |database| titles::entitle(database, &id, &base, &request)).await
+    }
+
     async fn set_pinned(&self, id: &SessionId, is_pinned: bool, request: &Request) -> Result<bool, StoreError> {
         let (id, request) = (id.clone(), request.clone());
         let work = move |database: &Database| pins_and_tags::set_pinned(database, &id, is_pinned, &request);

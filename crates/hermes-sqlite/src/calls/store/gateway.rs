@@ -4,7 +4,8 @@ use super::SqliteStore;
 use crate::calls::{handoffs, topics};
 use crate::write::database::Database;
 use async_trait::async_trait;
-use hermes_session::gateway::{Claim, Handoff, HandoffEnd};
+use hermes_session::gateway::{Claim, Claimed, Handoff, HandoffEnd, HandoffProgress, HandoffRequest};
+use hermes_session::live::Holder;
 use hermes_session::{
     GatewayStore, Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode, Topics,
     TopicsImported,
@@ -13,9 +14,15 @@ use std::time::Duration;
 
 #[async_trait]
 impl GatewayStore for SqliteStore {
-    async fn request_handoff(&self, id: &SessionId, platform: &str, request: &Request) -> Result<bool, StoreError> {
-        let (id, platform, request) = (id.clone(), platform.to_owned(), request.clone());
-        let work = move |database: &Database| handoffs::request(database, &id, &platform, &request);
+    async fn request_handoff(
+        &self,
+        id: &SessionId,
+        what: &HandoffRequest,
+        request: &Request,
+    ) -> Result<bool, StoreError> {
+        what.check()?;
+        let (id, what, request) = (id.clone(), what.clone(), request.clone());
+        let work = move |database: &Database| handoffs::request(database, &id, &what, &request);
         self.workers.write("request a handoff", work).await
     }
 
@@ -23,11 +30,30 @@ impl GatewayStore for SqliteStore {
         &self,
         id: &SessionId,
         lease: Duration,
+        who: Option<&Holder>,
         request: &Request,
-    ) -> Result<Option<Claim>, StoreError> {
-        let (id, request) = (id.clone(), request.clone());
-        let work = move |database: &Database| handoffs::claim(database, &id, lease, &request);
+    ) -> Result<Option<Claimed>, StoreError> {
+        who.map_or(Ok(()), Holder::check)?;
+        let (id, who, request) = (id.clone(), who.cloned(), request.clone());
+        let work = move |database: &Database| handoffs::claim(database, &id, lease, who.as_ref(), &request);
         self.workers.write("claim a handoff", work).await
+    }
+
+    async fn advance_handoff(
+        &self,
+        id: &SessionId,
+        claim: Claim,
+        progress: &HandoffProgress,
+        request: &Request,
+    ) -> Result<bool, StoreError> {
+        progress.check()?;
+        let (id, progress, request) = (id.clone(), progress.clone(), request.clone());
+        let work = move |database: &Database| handoffs::advance(database, &id, claim, &progress, &request);
+        self.workers.write("continue a handoff", work).await
+    }
+
+    async fn expire_handoffs(&self, now: Timestamp) -> Result<Vec<SessionId>, StoreError> {
+        self.workers.write("end handoffs that expired", move |database| handoffs::expire(database, now)).await
     }
 
     async fn end_handoff(
