@@ -130,7 +130,11 @@ pub async fn not_found_by_a_search(setup: Setup) -> CaseResult {
             }
             let hits = asked(&*store, &question("wallabies")).await?;
             assert_eq!(hits.iter().map(|hit| hit.message).collect::<Vec<_>>(), [later], "{moment:?}");
-            assert_eq!(hits[0].before.as_ref().map(|before| before.text.as_str()), Some("about kangaroos"), "{moment:?}");
+            assert_eq!(
+                hits[0].before.as_ref().map(|before| before.text.as_str()),
+                Some("about kangaroos"),
+                "{moment:?}"
+            );
             assert_eq!(asked(&*store, &question("kangaroos")).await?.len(), 1);
         }
         let around = store.around(&[(session, ids[1])]).await?.remove(0);
