@@ -22,7 +22,7 @@ use crate::open::notice::{CopyBefore, Notice};
 use crate::write::database::Database;
 use crate::write::long_wait;
 use crate::write::queue::Queue;
-use hermes_session::{Refusal, StoreError};
+use hermes_session::{Location, Refusal, StoreError};
 use look::{State, look};
 use std::path::Path;
 use std::time::Instant;
@@ -33,6 +33,8 @@ pub(crate) const VERSION: i64 = 11;
 const NEWEST: i64 = 22;
 /// Our own revision, stored in `PRAGMA user_version`, which the agent leaves at 0.
 const REVISION: i64 = 1;
+/// Key in `hx_state` of the lowest revision whose readers understand the file.
+const READS_FROM: &str = "reads_from";
 
 /// Brings a file into use, or refuses it without changing it.
 pub(crate) fn prepare(
@@ -41,7 +43,7 @@ pub(crate) fn prepare(
     queue: &mut Queue,
     deadline: Instant,
 ) -> Result<Vec<Notice>, Failure> {
-    let state = look(database, path)?;
+    let state = look_to_write(database, path)?;
     if matches!(state, State::Current) && !look::has_surplus_version_rows(database)? {
         return Ok(Vec::new());
     }
@@ -56,7 +58,7 @@ pub(crate) fn prepare(
 
 fn bring_into_use(database: &Database, path: &Path, state: &State, deadline: Instant) -> Result<Vec<Notice>, Failure> {
     let mut notices = Vec::new();
-    let found = look(database, path)?;
+    let found = look_to_write(database, path)?;
     let mut copy = CopyBefore::NotNeeded;
     if let State::Adopted { version } = found
         && adopt::alters(database, version)?
@@ -105,6 +107,7 @@ pub(crate) fn bring_copy_into_use(database: &Database, path: &Path) -> Result<()
 fn change(database: &Database, path: &Path) -> Result<Vec<Notice>, Failure> {
     let state = look(database, path)?;
     let notices = match state {
+        State::Later { revision } => return Err(look::later(path, revision)),
         State::Current => return Ok(leave_one_version_row(database)?.into_iter().collect()),
         State::Empty => {
             adopt::create(database)?;
@@ -139,7 +142,7 @@ pub(crate) fn is_erasing(connection: &rusqlite::Connection) -> Result<bool, rusq
 
 /// Returns whether a file is adopted and complete.
 pub(crate) fn is_in_use(connection: &rusqlite::Connection, path: &Path) -> Result<bool, Failure> {
-    Ok(matches!(look(connection, path)?, State::Current))
+    Ok(matches!(look(connection, path)?, State::Current | State::Later { .. }))
 }
 
 /// Returns whether a file has a schema that the agent upgrades when it opens the file.
@@ -162,10 +165,31 @@ pub(crate) fn prepare_read_only(mut database: Database, path: &Path) -> Result<D
     Ok(database)
 }
 
+/// Returns the state of a file that is to be written. Refuses one that only a later revision may write.
+fn look_to_write(database: &Database, path: &Path) -> Result<State, Failure> {
+    match look(database, path)? {
+        State::Later { revision } => Err(look::later(path, revision)),
+        state => Ok(state),
+    }
+}
+
+/// Returns whether a later revision has brought the file into use, so that this one may only read it.
+pub(crate) fn is_later(database: &Database) -> bool {
+    database.revision() > REVISION
+}
+
+/// Refuses to write a file that a later revision has brought into use since it was opened.
+pub(crate) fn refuse_later(database: &Database, location: &Location) -> Result<(), Failure> {
+    let revision = database.revision();
+    let refusal = Refusal::NewerRevision { revision };
+    let refused = || Failure::Store(StoreError::Refused { location: location.clone(), refusal });
+    if is_later(database) { Err(refused()) } else { Ok(()) }
+}
+
 /// Returns whether a file that is only read is adopted. Fails if it is not an agent's file.
 fn look_to_read(database: &Database, path: &Path) -> Result<bool, Failure> {
     match look(database, path)? {
-        State::Current => Ok(true),
+        State::Current | State::Later { .. } => Ok(true),
         State::Adopted { .. } | State::Guest { .. } => Ok(false),
         State::Empty => Err(Failure::Store(StoreError::refused(path, Refusal::Empty))),
     }

@@ -1,10 +1,10 @@
 //! Determines the state of a file without changing it.
 
-use super::{NEWEST, REVISION, VERSION};
+use super::{NEWEST, READS_FROM, REVISION, VERSION};
 use crate::error::Failure;
 use hermes_session::{Refusal, StoreError};
-use rusqlite::Connection;
 use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _};
 use std::path::Path;
 
 /// The state of a file.
@@ -18,6 +18,8 @@ pub(super) enum State {
     Guest { version: i64 },
     /// It is adopted and complete.
     Current,
+    /// A later revision of this program wrote it, and permits this one to read it.
+    Later { revision: i64 },
 }
 
 /// Columns without which a table of that name is not the agent's.
@@ -38,7 +40,8 @@ pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failur
         return Ok(State::Current);
     }
     if revision > REVISION {
-        return Err(refused(Refusal::NewerRevision { revision }));
+        let may_read = reads_from(connection)?.is_some_and(|from| from <= REVISION) && is_complete(connection)?;
+        return if may_read { Ok(State::Later { revision }) } else { Err(later(path, revision)) };
     }
     let objects: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if objects == 0 && revision == 0 {
@@ -61,6 +64,21 @@ pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failur
         12..=NEWEST => Ok(State::Guest { version: known }),
         _ => Err(refused(Refusal::NewerSchema { found: known, newest: NEWEST })),
     }
+}
+
+/// Returns the refusal of a file that a later revision wrote.
+pub(super) fn later(path: &Path, revision: i64) -> Failure {
+    Failure::Store(StoreError::refused(path, Refusal::NewerRevision { revision }))
+}
+
+/// Returns the lowest revision whose readers understand a file; `None` if the file does not say.
+fn reads_from(connection: &Connection) -> Result<Option<i64>, rusqlite::Error> {
+    if !connection.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = 'hx_state'")?.exists([])? {
+        return Ok(None);
+    }
+    let mut statement = connection.prepare_cached("SELECT value FROM main.hx_state WHERE key = ?")?;
+    let text: Option<String> = statement.query_row([READS_FROM], |row| row.get(0)).optional()?;
+    Ok(text.and_then(|text| text.parse().ok()))
 }
 
 /// Returns whether a file that is marked as adopted is complete: it has a supported schema and our side tables.
