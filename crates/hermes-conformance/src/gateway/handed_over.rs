@@ -1,7 +1,9 @@
 //! Handoffs between live processes: leases, expiry, progress, and what the end of a handoff changes.
 
 use super::{MINUTE, keyed, to};
-use crate::fixture::{assert_invalid, assert_not_found, assistant, at, conflict, id, made, request, stored, texts, user};
+use crate::fixture::{
+    assert_invalid, assert_not_found, assistant, at, conflict, id, made, request, stored, texts, user,
+};
 use crate::{CaseResult, Setup};
 use hermes_session::gateway::{Claimed, HandoffEnd, HandoffProgress, HandoffRequest, HandoffState, TIMED_OUT};
 use hermes_session::live::{
@@ -57,7 +59,8 @@ async fn introduced(
     lease: Duration,
 ) -> Result<OpenedTurn, StoreError> {
     let said = vec![user("(moved here)").into()];
-    let turn = NewTurn { session: session.clone(), kind: TurnKind::Handoff, route: None, opened_by: "test".into(), said };
+    let turn =
+        NewTurn { session: session.clone(), kind: TurnKind::Handoff, route: None, opened_by: "test".into(), said };
     let opened = store.open_turn(&turn, &request(4).fenced(fence)).await?;
     let reached = HandoffProgress {
         turn: Some(opened.turn.id),
@@ -71,7 +74,8 @@ async fn introduced(
 fn answer() -> TurnClose {
     let part = |body: &str| NewPart { body: body.into(), plain: None, nonce: body.into() };
     let account = hermes_session::live::Account::from_stored("telegram:1");
-    let outbound = NewOutbound { account, destination: "thread 77".into(), parts: vec![part("1"), part("2"), part("3")] };
+    let outbound =
+        NewOutbound { account, destination: "thread 77".into(), parts: vec![part("1"), part("2"), part("3")] };
     TurnClose { messages: vec![assistant("here I am")], outbound: vec![outbound], ..TurnClose::default() }
 }
 
@@ -153,7 +157,8 @@ pub async fn a_claim_moves_the_lease(setup: Setup) -> CaseResult {
     assert_eq!(other.claim_handoff(&session, MINUTE, Some(&gateway), &request(4)).await?, None);
     store.renew(&held, MINUTE, false, &request(4)).await?;
     let said = vec![user("one more thing").into()];
-    let turn = NewTurn { session: session.clone(), kind: TurnKind::Person, route: None, opened_by: "test".into(), said };
+    let turn =
+        NewTurn { session: session.clone(), kind: TurnKind::Person, route: None, opened_by: "test".into(), said };
     let opened = store.open_turn(&turn, &request(4).fenced(held.fence)).await?;
     assert_eq!(other.claim_handoff(&session, MINUTE, Some(&gateway), &request(5)).await?, None);
     assert_eq!(other.handoff(&session).await?.unwrap().state, Some(HandoffState::Pending));
@@ -328,7 +333,8 @@ pub async fn a_failed_handoff_leaves_the_session_as_it_was(setup: Setup) -> Case
         after.0.handoff = before.0.handoff.clone();
         assert_eq!(after, before, "{n}");
         assert_eq!((store.open_turns(None, 9).await?, store.route(&thread()).await?), (Vec::new(), None), "{n}");
-        let said: Vec<NewMessage> = store.undone(&session).await?.into_iter().map(|undone| undone.message.body.into()).collect();
+        let said: Vec<NewMessage> =
+            store.undone(&session).await?.into_iter().map(|undone| undone.message.body.into()).collect();
         assert_eq!(said.len(), turns, "{n}: what was said is kept as undone");
         let unsettled = store.outbound(None, 100).await?.into_iter().filter(|part| !part.state.is_settled());
         assert_eq!(unsettled.count(), 0, "{n}");
@@ -338,7 +344,9 @@ pub async fn a_failed_handoff_leaves_the_session_as_it_was(setup: Setup) -> Case
         }
         // The terminal goes on.
         let next = acquired_again(&*store, &session).await?;
-        store.append(&session, &[user("then here")], &Request { after: newest(&*store, &session).await?, ..next }).await?;
+        store
+            .append(&session, &[user("then here")], &Request { after: newest(&*store, &session).await?, ..next })
+            .await?;
         assert_eq!(texts(&*store, &session).await, ["hello", "hi", "then here"]);
     }
     Ok(())

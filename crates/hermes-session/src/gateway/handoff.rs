@@ -116,6 +116,17 @@ pub enum HandoffEnd {
     Failed(String),
 }
 
+impl HandoffEnd {
+    /// Returns the end with its switch in the stored form, or the first reason why it is invalid. Providers call this
+    /// first.
+    pub fn checked(self) -> Result<Self, Invalid> {
+        match self {
+            Self::Arrived(switch) => Ok(Self::Arrived(Box::new(switch.checked()?))),
+            end @ (Self::Completed | Self::Failed(_)) => Ok(end),
+        }
+    }
+}
+
 /// A handoff.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Handoff {

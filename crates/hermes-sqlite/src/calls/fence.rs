@@ -1,12 +1,12 @@
 //! The state that a change relies on: the caller owns the conversation, and knows the newest message.
 
-use crate::calls::row::require;
+use crate::calls::row;
 use crate::care::refresh;
 use crate::care::stale::Stale;
 use crate::error::Failure;
 use crate::write::database::Database;
 use hermes_session::live::Fence;
-use hermes_session::{Conflict, MessageId, Request, SessionId};
+use hermes_session::{Conflict, MessageId, Request, SessionId, StoreError};
 use rusqlite::{OptionalExtension as _, params};
 
 /// How many of the store's newest messages are looked at one by one. If more were added since the one that the caller
@@ -14,23 +14,24 @@ use rusqlite::{OptionalExtension as _, params};
 const CLOSE: i64 = 64;
 
 /// Fails if the request's fence is not the token of the current lease of the session's conversation, or if the
-/// transcript has another newest message than the request names.
+/// transcript has another newest message than the request names. A session that does not exist has no owner.
 pub(crate) fn check(database: &Database, session: &SessionId, request: &Request) -> Result<(), Failure> {
     if let Some(fence) = request.fence
         && !is_owner(database, session, fence)?
     {
-        require(database, session)?;
         return Err(Conflict::Fenced(session.clone()).into());
     }
     match request.after {
-        Some(known) if !is_newest(database, session, known)? => {
-            require(database, session)?;
-            Err(Conflict::Moved { session: session.clone(), newest: newest(database, session)? }.into())
-        }
+        Some(known) if !is_newest(database, session, known)? => match row::require(database, session) {
+            Ok(()) => Err(Conflict::Moved { session: session.clone(), newest: newest(database, session)? }.into()),
+            Err(Failure::Store(StoreError::NotFound(_))) => Ok(()),
+            Err(failure) => Err(failure),
+        },
         _ => Ok(()),
     }
 }
 
+/// Returns whether this is the token of the current lease of a session's conversation, or there is no such session.
 fn is_owner(database: &Database, session: &SessionId, fence: Fence) -> Result<bool, Failure> {
     let mut statement = database.prepare_cached(
         "SELECT h.dirty, l.token FROM hx_session h LEFT JOIN hx_lease l ON l.resource = 'c:' || h.root WHERE h.session_id = ?",
@@ -46,9 +47,10 @@ fn is_owner(database: &Database, session: &SessionId, fence: Fence) -> Result<bo
         refresh::places(database)?;
         found = look()?;
     }
-    Ok(found.is_some_and(|(_, token)| token == Some(fence.0)))
+    Ok(found.is_none_or(|(_, token)| token == Some(fence.0)))
 }
 
+/// Returns whether a message is the newest one of a session's transcript; id 0 stands for an empty one.
 fn is_newest(database: &Database, session: &SessionId, known: MessageId) -> Result<bool, Failure> {
     let is_said = database.shape().in_transcript();
     let known = known.0;
@@ -76,8 +78,7 @@ fn is_newest(database: &Database, session: &SessionId, known: MessageId) -> Resu
 
 /// Returns the newest message of a session's transcript; `None` if it is empty.
 pub(crate) fn newest(database: &Database, session: &SessionId) -> Result<Option<MessageId>, Failure> {
-    let sql =
-        format!("SELECT max(id) FROM messages WHERE session_id = ? AND {}", database.shape().in_transcript());
+    let sql = format!("SELECT max(id) FROM messages WHERE session_id = ? AND {}", database.shape().in_transcript());
     let id: Option<i64> = database.prepare_cached(&sql)?.query_row(params![session.as_str()], |row| row.get(0))?;
     Ok(id.map(MessageId))
 }

@@ -47,6 +47,7 @@ CREATE TABLE IF NOT EXISTS hx_inbox (
     UNIQUE (account, chat, message_id)
 );
 CREATE INDEX IF NOT EXISTS hx_inbox_open ON hx_inbox(state, turn) WHERE settled_at IS NULL;
+CREATE INDEX IF NOT EXISTS hx_inbox_session ON hx_inbox(session_id) WHERE session_id IS NOT NULL;
 CREATE TABLE IF NOT EXISTS hx_cursor (
     account TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL
@@ -94,14 +95,14 @@ CREATE TABLE IF NOT EXISTS hx_route_alias (
 ) WITHOUT ROWID;
 ";
 
-/// Statements that remove what belongs to a session that is deleted. `?1` is the session.
+/// Statements that remove what belongs to a session that is deleted. `?1` is the session, `?2` the time.
 ///
-/// Messages that wait for a route keep waiting; those that only this session could answer are done. A trigger reads no
-/// clock, so they count as settled when they were received. The last part of the key of a hold is a name without a
-/// colon; the session before it may contain colons.
-pub(crate) const FORGET_SESSION: [&str; 7] = [
-    "UPDATE hx_inbox SET state = 'done', payload = '', settled_at = received_at WHERE settled_at IS NULL \
-     AND (turn IN (SELECT turn FROM hx_turn WHERE session_id = ?1) OR (session_id = ?1 AND route IS NULL))",
+/// Received messages that it was to get are done. The last part of the key of a hold is a name without a colon; the
+/// session before it may contain colons.
+pub(crate) const FORGET_SESSION: [&str; 8] = [
+    "UPDATE hx_inbox SET state = 'done', payload = '', settled_at = ?2 WHERE settled_at IS NULL \
+     AND (session_id = ?1 OR turn IN (SELECT turn FROM hx_turn WHERE session_id = ?1))",
+    "UPDATE hx_inbox SET session_id = NULL WHERE session_id = ?1",
     "DELETE FROM hx_turn WHERE session_id = ?1",
     "DELETE FROM hx_outbox WHERE session_id = ?1",
     "DELETE FROM hx_route_alias WHERE key IN (SELECT key FROM hx_route WHERE session_id = ?1)",
@@ -122,9 +123,11 @@ const COLUMNS: [(&str, &str, &str); 7] = [
     ("hx_handoff", "synthetic_from", "INTEGER"),
 ];
 
-/// Returns the statements of [`FORGET_SESSION`] for a trigger on `sessions`.
+/// Returns the statements of [`FORGET_SESSION`] for a trigger on `sessions`. A trigger reads no clock: a message counts
+/// as done when it was received.
 pub(super) fn in_trigger() -> String {
-    FORGET_SESSION.map(|statement| format!("    {};\n", statement.replace("?1", "old.id"))).concat()
+    let filled = |statement: &str| statement.replace("?1", "old.id").replace("?2", "received_at");
+    FORGET_SESSION.map(|statement| format!("    {};\n", filled(statement))).concat()
 }
 
 /// Adds the tables, and the columns that tables of revision 1 lack. Runs inside the caller's transaction.
