@@ -4,10 +4,13 @@ mod delivered;
 mod received;
 
 pub use delivered::{
-    a_lost_deliverer_leaves_a_doubtful_part, a_part_waits_until_its_time, a_refused_part_is_final, an_old_attempt_settles_nothing, parts_go_in_order, posted_without_a_turn, posting_answers_a_message_once, two_deliverers_share_nothing,
+    a_lost_deliverer_leaves_a_doubtful_part, a_part_waits_until_its_time, a_refused_part_is_final,
+    an_old_attempt_settles_nothing, parts_go_in_order, posted_without_a_turn, posting_answers_a_message_once,
+    two_deliverers_share_nothing,
 };
 pub use received::{
-    a_large_message_is_received, gone_with_the_conversation, old_mail_is_forgotten, received_once, the_cursor_moves_with_the_batch, unusable_values_are_refused,
+    a_large_message_is_received, gone_with_the_conversation, old_mail_is_forgotten, received_once,
+    the_cursor_moves_with_the_batch, unusable_values_are_refused,
 };
 
 use crate::fixture::at;
@@ -29,7 +32,7 @@ fn deliverer(process: i64) -> Holder {
 }
 
 fn reply(destination: &str, bodies: &[&str]) -> NewOutbound {
-    let part = |body: &&str| NewPart { body: (*body).into(), plain: None, nonce: format!("nonce of {body}") };
+    let part = |body: &&str| NewPart { body: (*body).into(), plain: None, nonce: body.chars().take(20).collect() };
     NewOutbound { account: account(), destination: destination.into(), parts: bodies.iter().map(part).collect() }
 }
 

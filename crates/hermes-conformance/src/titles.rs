@@ -102,18 +102,18 @@ pub async fn a_title_that_was_given_stays(setup: Setup) -> CaseResult {
     assert_eq!(conflict(store.allocate_title(&first, &title("plan"), &keyed(5, "k")).await), reused);
     assert_eq!(stored(&**store, &second).await.title.as_deref(), Some("plan #2"));
     store.set_title(&first, None, &request(6)).await?;
-    assert_eq!(store.entitle(&first, &title("plan"), &request(7)).await?, Some(title("plan")));
+    assert_eq!(store.entitle(&first, &title("plan"), &request(7)).await?, Some(title("plan #3")));
     assert_not_found(store.entitle(&id("nobody"), &title("plan"), &request(8)).await, &id("nobody"));
     // A person and a program give a title at once: the person's stays.
     for n in 0..10 {
         let session = made(&**store, &format!("s{n}"), 0).await;
-        let manual = title(&format!("mine {n}"));
-        let request = request(9);
+        let (automatic, manual, request) = (title(&format!("auto {n}")), title(&format!("mine {n}")), request(9));
         let (by_program, by_person) = tokio::join!(
-            handles[1].entitle(&session, &title(&format!("auto {n}")), &request),
+            handles[1].entitle(&session, &automatic, &request),
             store.set_title(&session, Some(&manual), &request)
         );
-        (by_program?, by_person?);
+        by_program?;
+        by_person?;
         assert_eq!(stored(&**store, &session).await.title.as_deref(), Some(manual.as_str()));
     }
     Ok(())

@@ -35,7 +35,7 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 27] = [
+const CASE_MODULES: [&str; 29] = [
     "archive",
     "sessions",
     "states",
@@ -63,6 +63,8 @@ const CASE_MODULES: [&str; 27] = [
     "concurrency",
     "functions",
     "gateway",
+    "mail",
+    "routes",
 ];
 
 fn workspace() -> PathBuf {

@@ -182,10 +182,10 @@ pub async fn a_claim_moves_the_lease(setup: Setup) -> CaseResult {
     let root = made(&*store, "root", 0).await;
     store.split(&root, &NewChild::new(id("tip")), &[user("so far")], &request(1)).await?;
     store.request_handoff(&id("tip"), &to("telegram"), &request(2)).await?;
-    let who = process(3);
+    let (who, tip, now) = (process(3), id("tip"), request(3));
     let answers = tokio::join!(
-        store.claim_handoff(&id("tip"), MINUTE, Some(&who), &request(3)),
-        other.claim_handoff(&id("tip"), MINUTE, Some(&who), &request(3))
+        store.claim_handoff(&tip, MINUTE, Some(&who), &now),
+        other.claim_handoff(&tip, MINUTE, Some(&who), &now)
     );
     let fences: Vec<Fence> = [answers.0?, answers.1?].into_iter().flatten().filter_map(|won| won.fence).collect();
     let lease = store.leases(&Resource::Conversation(root.clone()).key()).await?.remove(0);
@@ -195,7 +195,7 @@ pub async fn a_claim_moves_the_lease(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What a worker reached is kept, and the next worker continues from there.
+/// The progress of a worker is kept, and the next worker continues from there.
 pub async fn progress_is_kept_for_the_next_worker(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     let session = made(&*store, "s", 0).await;
@@ -217,7 +217,7 @@ pub async fn progress_is_kept_for_the_next_worker(setup: Setup) -> CaseResult {
     assert!(second.claim > first.claim && next != fence, "{second:?}");
     let kept = store.handoff(&session).await?.unwrap();
     assert_eq!((kept.thread.as_deref(), kept.turn), (Some("77 大"), Some(opened.turn.id)));
-    assert_eq!((kept.synthetic_from, kept.claimed_by), (reached.synthetic_from, Some(process(2).key())));
+    assert_eq!((kept.synthetic_from, kept.claimed_by.as_ref()), (reached.synthetic_from, Some(&process(2).key())));
     let resumed = other.resume_turn(opened.turn.id, &request(6).fenced(next)).await?;
     assert_eq!((resumed.attempts, resumed.fence), (2, Some(next)));
     // It was not dead after all, and changes nothing any more.

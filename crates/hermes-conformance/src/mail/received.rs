@@ -24,7 +24,8 @@ fn place(chat: &str) -> RouteKey {
 pub async fn received_once(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     let session = made(&*store, "s", 0).await;
-    let full = Inbound { route: Some(place("大")), session: Some(session.clone()), ..inbound("大", "1", "{\"é\": 1}\n") };
+    let full =
+        Inbound { route: Some(place("大")), session: Some(session.clone()), ..inbound("大", "1", "{\"é\": 1}\n") };
     let batch = [inbound("c", "1", "one"), full.clone(), inbound("c", "1", "the same again"), inbound("c", "2", "two")];
     let answers = store.receive(&account(), &batch, None, &request(1)).await?;
     let [Received::New(one), Received::New(second), Received::Known(again), Received::New(two)] = answers[..] else {
@@ -162,7 +163,8 @@ pub async fn gone_with_the_conversation(setup: Setup) -> CaseResult {
         session: Some(id(session)),
         ..inbound("c", message_id, &format!("for {session}"))
     };
-    let batch = [to("gone", "1"), to("tip", "2"), to("kept", "3"), inbound("c", "4", "for anybody"), inbound("c", "5", "")];
+    let batch =
+        [to("gone", "1"), to("tip", "2"), to("kept", "3"), inbound("c", "4", "for anybody"), inbound("c", "5", "")];
     let ids = new_ids(&store.receive(&account(), &batch, None, &request(2)).await?);
     let turn = |session: &str, row: InboxId| NewTurn {
         session: id(session),

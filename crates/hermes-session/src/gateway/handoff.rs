@@ -276,7 +276,7 @@ impl Handoff {
     /// Returns the handoff as failed because nobody claimed it in time; `None` if it has not expired.
     pub fn expired(self, now: Timestamp) -> Option<Self> {
         let error = Some(TIMED_OUT.to_owned());
-        self.is_expired(now).then(|| Self { state: Some(HandoffState::Failed), error, ..self })
+        self.is_expired(now).then_some(Self { state: Some(HandoffState::Failed), error, ..self })
     }
 
     /// Returns the handoff as ended; `None` if `claim` is not the current one or, without a claim, if the state does
