@@ -24,6 +24,7 @@ pub mod functions;
 pub mod gateway;
 pub mod import;
 pub mod insights;
+pub mod leases;
 pub mod lineage;
 pub mod listing;
 pub mod mail;
@@ -45,6 +46,8 @@ pub mod titles;
 pub mod topics;
 pub mod transfer;
 pub mod trash;
+pub mod turns;
+pub mod undo;
 pub mod untouched;
 pub mod usage;
 
