@@ -2,7 +2,7 @@
 
 mod outbox;
 
-pub(crate) use outbox::{forget as forget_outbound, list as outbound, queue, settle, take as take_outbound};
+pub(crate) use outbox::{drop_open, list as outbound, queue, settle, take as take_outbound};
 
 use crate::calls::row::{require, text, time};
 use crate::error::Failure;
@@ -148,7 +148,7 @@ pub(crate) fn forget(database: &Database, before: Timestamp, limit: u32) -> Resu
     let inbox = database
         .prepare_cached("DELETE FROM hx_inbox WHERE id IN (SELECT id FROM hx_inbox WHERE settled_at < ? LIMIT ?)")?
         .execute(params![before.seconds(), limit])?;
-    Ok(inbox as u64 + forget_outbound(database, before, limit)?)
+    Ok(inbox as u64 + outbox::forget(database, before, limit)?)
 }
 
 fn read(row: &Row<'_>) -> Result<InboxItem, Failure> {
