@@ -36,37 +36,37 @@ pub(crate) fn take_back(
     from: MessageId,
     now: Timestamp,
 ) -> Result<Undone, Failure> {
-        require(database, id)?;
-        let taken = transcript_from(database, id, from)?;
-        if taken.messages.first() != Some(&from.0) {
-            return Err(not_in_transcript(id, from).into());
-        }
-        trash::make_undone(database)?;
-        // The table may be new, or have new columns.
-        database.refresh()?;
-        let batch: i64 = database
-            .prepare_cached("SELECT coalesce(max(hx_batch), 0) + 1 FROM hx_undone WHERE session_id = ?")?
-            .query_row(params![id.as_str()], |row| row.get(0))?;
-        let list = taken.list();
-        keep(database, &taken.messages, &list, batch, now)?;
-        database
-            .prepare_cached(
-                "UPDATE sessions SET message_count = coalesce(message_count, 0) - ?, \
+    require(database, id)?;
+    let taken = transcript_from(database, id, from)?;
+    if taken.messages.first() != Some(&from.0) {
+        return Err(not_in_transcript(id, from).into());
+    }
+    trash::make_undone(database)?;
+    // The table may be new, or have new columns.
+    database.refresh()?;
+    let batch: i64 = database
+        .prepare_cached("SELECT coalesce(max(hx_batch), 0) + 1 FROM hx_undone WHERE session_id = ?")?
+        .query_row(params![id.as_str()], |row| row.get(0))?;
+    let list = taken.list();
+    keep(database, &taken.messages, &list, batch, now)?;
+    database
+        .prepare_cached(
+            "UPDATE sessions SET message_count = coalesce(message_count, 0) - ?, \
                  tool_call_count = coalesce(tool_call_count, 0) - ? WHERE id = ?",
-            )?
-            .execute(params![taken.messages.len() as i64, taken.tool_calls, id.as_str()])?;
-        if database.shape().rewinds {
-            database
-                .prepare_cached("UPDATE sessions SET rewind_count = rewind_count + 1 WHERE id = ?")?
-                .execute(params![id.as_str()])?;
-        }
+        )?
+        .execute(params![taken.messages.len() as i64, taken.tool_calls, id.as_str()])?;
+    if database.shape().rewinds {
         database
-            .prepare_cached(
-                "DELETE FROM hx_request WHERE session_id = ? AND message_id IN (SELECT value FROM json_each(?))",
-            )?
-            .execute(params![id.as_str(), list])?;
-        refresh::summary(database, id)?;
-        Ok(Undone { batch, messages: taken.messages.len() as u64 })
+            .prepare_cached("UPDATE sessions SET rewind_count = rewind_count + 1 WHERE id = ?")?
+            .execute(params![id.as_str()])?;
+    }
+    database
+        .prepare_cached(
+            "DELETE FROM hx_request WHERE session_id = ? AND message_id IN (SELECT value FROM json_each(?))",
+        )?
+        .execute(params![id.as_str(), list])?;
+    refresh::summary(database, id)?;
+    Ok(Undone { batch, messages: taken.messages.len() as u64 })
 }
 
 /// Messages that are undone.

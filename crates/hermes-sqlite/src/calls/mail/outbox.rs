@@ -113,9 +113,7 @@ pub(crate) fn list(database: &Database, after: Option<OutboundId>, limit: u32) -
 
 /// Deletes the parts of a turn's replies that were not delivered.
 pub(crate) fn drop_open(database: &Database, turn: TurnId) -> Result<(), Failure> {
-    database
-        .prepare_cached("DELETE FROM hx_outbox WHERE settled_at IS NULL AND turn = ?")?
-        .execute([turn.0])?;
+    database.prepare_cached("DELETE FROM hx_outbox WHERE settled_at IS NULL AND turn = ?")?.execute([turn.0])?;
     Ok(())
 }
 
