@@ -145,6 +145,43 @@ fn put(database: &Database, part: &Outbound) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Returns whether the part of another store is known.
+pub(crate) fn is_known(database: &Database, part: &Outbound) -> Result<bool, Failure> {
+    let mut statement = database.prepare_cached(
+        "SELECT 1 FROM hx_outbox WHERE account = ? AND destination = ? AND nonce = ? AND part = ? AND created_at = ?",
+    )?;
+    let found = statement.exists(params![
+        part.account.as_str(),
+        part.destination,
+        part.content.nonce,
+        part.part,
+        part.created_at.seconds()
+    ])?;
+    Ok(found)
+}
+
+/// Stores a part of another store, under an id of this one.
+pub(crate) fn put_whole(database: &Database, part: &Outbound) -> Result<(), Failure> {
+    database
+        .prepare_cached(
+            "INSERT INTO hx_outbox (turn, session_id, account, destination, part, parts, body, plain, nonce, state, \
+             attempts, doubtful, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, ?)",
+        )?
+        .execute(params![
+            part.turn.map(|turn| turn.0),
+            part.session.as_ref().map(SessionId::as_str),
+            part.account.as_str(),
+            part.destination,
+            part.part,
+            part.parts,
+            part.content.body,
+            part.content.plain,
+            part.content.nonce,
+            part.created_at.seconds(),
+        ])?;
+    put(database, &Outbound { id: OutboundId(database.last_insert_rowid()), ..part.clone() })
+}
+
 fn read(row: &Row<'_>) -> Result<Outbound, Failure> {
     let id: i64 = row.get(0)?;
     let odd = || Failure::Damaged(format!("hx_outbox {id}: not a part of a reply"));
