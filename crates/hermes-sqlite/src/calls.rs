@@ -1,6 +1,7 @@
 //! The calls of the store contract, one file per concern. File names match those of the server providers.
 
 pub(crate) mod archive;
+pub(crate) mod carry;
 pub(crate) mod changes;
 pub(crate) mod deletion;
 pub(crate) mod extra;

@@ -2,7 +2,9 @@
 
 mod outbox;
 
-pub(crate) use outbox::{forget as forget_outbound, list as outbound, queue, settle, take as take_outbound};
+pub(crate) use outbox::{
+    drop_open, is_known as knows_part, list as outbound, put_whole as put_part, queue, settle, take as take_outbound,
+};
 
 use crate::calls::row::{require, text, time};
 use crate::error::Failure;
@@ -39,7 +41,8 @@ pub(crate) fn receive(
     Ok(received)
 }
 
-fn known(database: &Database, account: &Account, inbound: &Inbound) -> Result<Option<InboxId>, Failure> {
+/// Returns the id of a received message; `None` if it was not received.
+pub(crate) fn known(database: &Database, account: &Account, inbound: &Inbound) -> Result<Option<InboxId>, Failure> {
     let id = database
         .prepare_cached("SELECT id FROM hx_inbox WHERE account = ? AND chat = ? AND message_id = ?")?
         .query_row([account.as_str(), &inbound.chat, &inbound.message_id], |row| row.get(0).map(InboxId))
@@ -88,6 +91,39 @@ pub(crate) fn item(database: &Database, id: InboxId) -> Result<Option<InboxItem>
     let mut statement = database.prepare_cached(&format!("SELECT {COLUMNS} FROM hx_inbox WHERE id = ?"))?;
     let mut rows = statement.query([id.0])?;
     rows.next()?.map(read).transpose()
+}
+
+/// Returns received messages after one, in any state, in the order of their ids.
+pub(crate) fn list(database: &Database, after: Option<InboxId>, limit: u32) -> Result<Vec<InboxItem>, Failure> {
+    let mut statement = database
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM hx_inbox WHERE id > coalesce(?, -1) ORDER BY id LIMIT ?"))?;
+    let mut rows = statement.query(params![after.map(|id| id.0), limit])?;
+    let mut items = Vec::new();
+    while let Some(row) = rows.next()? {
+        items.push(read(row)?);
+    }
+    Ok(items)
+}
+
+/// Stores a received message of another store, under an id of this one.
+pub(crate) fn put(database: &Database, item: &InboxItem) -> Result<(), Failure> {
+    database
+        .prepare_cached(&format!("INSERT INTO hx_inbox ({COLUMNS}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"))?
+        .execute(params![
+            item.account.as_str(),
+            item.inbound.chat,
+            item.inbound.message_id,
+            item.inbound.route.as_ref().map(RouteKey::to_stored),
+            item.inbound.session.as_ref().map(SessionId::as_str),
+            item.inbound.payload,
+            item.state.as_str(),
+            item.turn.map(|turn| turn.0),
+            item.stored_message.map(|message| message.0),
+            item.attempts,
+            item.received_at.seconds(),
+            item.settled_at.map(Timestamp::seconds),
+        ])?;
+    Ok(())
 }
 
 /// Fails if one of these received messages does not wait. Returns the platform's id of each.
@@ -148,7 +184,7 @@ pub(crate) fn forget(database: &Database, before: Timestamp, limit: u32) -> Resu
     let inbox = database
         .prepare_cached("DELETE FROM hx_inbox WHERE id IN (SELECT id FROM hx_inbox WHERE settled_at < ? LIMIT ?)")?
         .execute(params![before.seconds(), limit])?;
-    Ok(inbox as u64 + forget_outbound(database, before, limit)?)
+    Ok(inbox as u64 + outbox::forget(database, before, limit)?)
 }
 
 fn read(row: &Row<'_>) -> Result<InboxItem, Failure> {

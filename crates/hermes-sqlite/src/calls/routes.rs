@@ -111,11 +111,16 @@ pub(crate) fn rekey(database: &Database, from: &RouteKey, to: &RouteKey, request
         let keys = [to.to_stored(), route.key.to_stored()];
         database.prepare_cached("UPDATE hx_route SET key = ? WHERE key = ?")?.execute([&keys[0], &keys[1]])?;
         database.prepare_cached("UPDATE hx_route_alias SET key = ? WHERE key = ?")?.execute([&keys[0], &keys[1]])?;
-        database
-            .prepare_cached("INSERT OR REPLACE INTO hx_route_alias (key, old) VALUES (?, ?)")?
-            .execute([&keys[0], &keys[1]])?;
-        Ok(true)
+        add_alias(database, &route.key, to).map(|()| true)
     })
+}
+
+/// Makes a former key lead to a route.
+pub(crate) fn add_alias(database: &Database, old: &RouteKey, key: &RouteKey) -> Result<(), Failure> {
+    database
+        .prepare_cached("INSERT OR REPLACE INTO hx_route_alias (old, key) VALUES (?, ?)")?
+        .execute([old.to_stored(), key.to_stored()])?;
+    Ok(())
 }
 
 pub(crate) fn patch(
@@ -183,7 +188,8 @@ pub(crate) fn reset_cause(database: &Database, id: &SessionId) -> Result<Option<
     Ok(word.as_deref().and_then(ResetCause::from_stored))
 }
 
-fn put(database: &Database, route: &Route) -> Result<(), Failure> {
+/// Stores a route in place of an earlier one.
+pub(crate) fn put(database: &Database, route: &Route) -> Result<(), Failure> {
     database
         .prepare_cached(&format!(
             "INSERT OR REPLACE INTO hx_route ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"

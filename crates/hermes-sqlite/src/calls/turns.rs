@@ -79,6 +79,24 @@ fn insert(database: &Database, new: &NewTurn, request: &Request) -> Result<TurnI
     Ok(TurnId(database.last_insert_rowid()))
 }
 
+/// Stores a turn of another store under its id, without an owner.
+pub(crate) fn put(database: &Database, turn: &Turn) -> Result<(), Failure> {
+    database
+        .prepare_cached(
+            "INSERT INTO hx_turn (turn, session_id, kind, route, attempts, opened_at, opened_by) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        )?
+        .execute(params![
+            turn.id.0,
+            turn.session.as_str(),
+            turn.kind.as_str(),
+            turn.route.as_ref().map(RouteKey::to_stored),
+            turn.attempts,
+            turn.opened_at.seconds(),
+            turn.opened_by,
+        ])?;
+    Ok(())
+}
+
 pub(crate) fn resume(database: &Database, id: TurnId, request: &Request) -> Result<Turn, Failure> {
     on_open(database, id, &change::resume_turn(id), request, |turn| {
         database

@@ -27,6 +27,8 @@ pub(crate) struct Shape {
     pub(crate) model_usage: bool,
     /// Whether `hx_session` has the causes of resets; a file of revision 1 has none until it is written.
     pub(crate) causes: bool,
+    /// Whether `hx_handoff` has the columns of revision 2.
+    pub(crate) handoffs: bool,
     /// Whether `hx_pin` and `hx_tag` exist, which are ours and created by the first pin or tag.
     pub(crate) pins_and_tags: bool,
 }
@@ -49,6 +51,7 @@ impl Shape {
             undone: has("hx_undone", "hx_batch")?,
             model_usage: has("session_model_usage", "input_tokens")?,
             causes: has("hx_session", "cause")?,
+            handoffs: has("hx_handoff", "expires_at")?,
             pins_and_tags: has("hx_pin", "pinned_at")? && has("hx_tag", "tag")?,
         })
     }

@@ -111,6 +111,12 @@ pub(crate) fn list(database: &Database, after: Option<OutboundId>, limit: u32) -
     Ok(parts)
 }
 
+/// Deletes the parts of a turn's replies that were not delivered.
+pub(crate) fn drop_open(database: &Database, turn: TurnId) -> Result<(), Failure> {
+    database.prepare_cached("DELETE FROM hx_outbox WHERE settled_at IS NULL AND turn = ?")?.execute([turn.0])?;
+    Ok(())
+}
+
 /// Deletes parts that were settled before a time, at most `limit`. Returns how many.
 pub(crate) fn forget(database: &Database, before: Timestamp, limit: u32) -> Result<u64, Failure> {
     let mut statement = database
@@ -137,6 +143,43 @@ fn put(database: &Database, part: &Outbound) -> Result<(), Failure> {
             part.id.0,
         ])?;
     Ok(())
+}
+
+/// Returns whether the part of another store is known.
+pub(crate) fn is_known(database: &Database, part: &Outbound) -> Result<bool, Failure> {
+    let mut statement = database.prepare_cached(
+        "SELECT 1 FROM hx_outbox WHERE account = ? AND destination = ? AND nonce = ? AND part = ? AND created_at = ?",
+    )?;
+    let found = statement.exists(params![
+        part.account.as_str(),
+        part.destination,
+        part.content.nonce,
+        part.part,
+        part.created_at.seconds()
+    ])?;
+    Ok(found)
+}
+
+/// Stores a part of another store, under an id of this one.
+pub(crate) fn put_whole(database: &Database, part: &Outbound) -> Result<(), Failure> {
+    database
+        .prepare_cached(
+            "INSERT INTO hx_outbox (turn, session_id, account, destination, part, parts, body, plain, nonce, state, \
+             attempts, doubtful, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, ?)",
+        )?
+        .execute(params![
+            part.turn.map(|turn| turn.0),
+            part.session.as_ref().map(SessionId::as_str),
+            part.account.as_str(),
+            part.destination,
+            part.part,
+            part.parts,
+            part.content.body,
+            part.content.plain,
+            part.content.nonce,
+            part.created_at.seconds(),
+        ])?;
+    put(database, &Outbound { id: OutboundId(database.last_insert_rowid()), ..part.clone() })
 }
 
 fn read(row: &Row<'_>) -> Result<Outbound, Failure> {
