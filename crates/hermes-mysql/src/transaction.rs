@@ -63,10 +63,10 @@ impl Transaction {
     }
 
     /// Inserts rows. Returns the first id that the server assigned, or 0 if it assigned none.
-    pub(crate) async fn insert(&self, sql: &str, values: Vec<Value>) -> Result<i64, Failure> {
+    pub(crate) async fn assigned(&self, sql: &str, values: Params) -> Result<i64, Failure> {
         let mut connection = self.connection().await;
         let conn = connection.conn()?;
-        conn.exec_drop(sql, Params::Positional(values)).await?;
+        conn.exec_drop(sql, values).await?;
         self.has_written.store(true, Ordering::Relaxed);
         Ok(conn.last_insert_id().and_then(|id| i64::try_from(id).ok()).unwrap_or(0))
     }
@@ -184,6 +184,11 @@ impl Sql for Transaction {
         Ok(changed)
     }
 
+    async fn insert(&self, sql: &str, values: Vec<Shared>) -> Result<i64, Failure> {
+        let (sql, values) = placed(sql, values);
+        self.assigned(&sql, values).await
+    }
+
     async fn lock_kin(&self) -> Result<(), Failure> {
         self.one("SELECT name FROM hx_lock WHERE name = 'kin' FOR UPDATE", values![]).await.map(drop)
     }
@@ -229,6 +234,8 @@ static DIALECT: Dialect = Dialect {
     // A text comparison ignores trailing blanks.
     exact: |column| format!("CAST({column} AS BINARY)"),
     upsert: |_| "ON DUPLICATE KEY UPDATE".to_owned(),
+    // A number with a point is not a double.
+    now: "unix_timestamp(sysdate(6)) + 0e0",
     // Each list begins with a unique word, see `spelling::witness`.
     words_of_copy: "concat('k__', n.id, IF(left(w.words, 3) = 'k__', substring(w.words, locate(' ', w.words)), concat(' ', w.words)))",
 };

@@ -7,7 +7,7 @@ use crate::{import, messages, receipts};
 use deadpool_postgres::{ClientWrapper, Object};
 use futures_util::future::{join, join3};
 use hermes_session::{Message, MessageId, NewMessage, SessionId, Timestamp};
-use hermes_sql::server::{Dialect, Lost, Receipt, Receipts, Sql, Value};
+use hermes_sql::server::{Dialect, Fields as _, Lost, Receipt, Receipts, Sql, Value};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -207,6 +207,12 @@ impl Sql for Transaction {
         self.change(sql, &values).await
     }
 
+    async fn insert(&self, sql: &str, values: Vec<Value>) -> Result<i64, Failure> {
+        let row = self.one(&format!("{sql} RETURNING id"), values).await?;
+        self.has_written();
+        Ok(row.try_get(0)?)
+    }
+
     async fn lock_kin(&self) -> Result<(), Failure> {
         self.query_rows("SELECT pg_advisory_xact_lock($1, $2)", &[&KIN, &self.kin]).await.map(drop)
     }
@@ -252,6 +258,7 @@ static DIALECT: Dialect = Dialect {
         FROM family f JOIN sessions s ON s.id = f.id JOIN hx_session h ON h.session_id = s.id",
     exact: ToOwned::to_owned,
     upsert: |key| format!("ON CONFLICT ({key}) DO UPDATE SET"),
+    now: "extract(epoch FROM clock_timestamp())::float8",
     words_of_copy: "w.words",
 };
 

@@ -11,6 +11,7 @@ pub mod handoffs;
 pub mod import;
 pub mod insights;
 mod knowledge;
+pub mod leases;
 pub mod lineage;
 pub mod listing;
 pub mod maintenance;

@@ -12,8 +12,8 @@ pub async fn set<T: Sql>(
     is_archived: bool,
     request: &Request,
 ) -> Result<bool, T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::set_archived(id, is_archived), async {
-        transaction.lock_kin().await?;
         let lineage = lineage::read(transaction, id).await?;
         let root = lineage.conversation_root(id);
         let was_archived = row::existing(transaction, &root).await?.archived;

@@ -20,8 +20,8 @@ pub async fn delete<T: Sql>(
     extent: DeleteExtent,
     request: &Request,
 ) -> Result<Deleted, T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::delete(id, extent), async {
-        transaction.lock_kin().await?;
         let lineage = lineage::read(transaction, id).await?;
         match extent {
             DeleteExtent::Conversation => remove(transaction, &lineage, &lineage.conversation(id)).await,
@@ -47,8 +47,8 @@ pub async fn trash_chain<T: Sql>(
     until: Timestamp,
     request: &Request,
 ) -> Result<Deleted, T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::trash_chain(id), async {
-        transaction.lock_kin().await?;
         let lineage = lineage::read(transaction, id).await?;
         let members = lineage.chain(id);
         lock_all(transaction, &members).await?;

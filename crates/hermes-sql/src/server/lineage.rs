@@ -39,8 +39,8 @@ pub async fn split<T: Sql>(
     words: &[T::Written],
     request: &Request,
 ) -> Result<Option<Title>, T::Failure> {
+    transaction.lock_kin().await?;
     once_in(transaction, request, &child.id, parent_id, || change::split(parent_id, child, transcript), async {
-        transaction.lock_kin().await?;
         lock(transaction, parent_id).await?;
         let parent = existing(transaction, parent_id).await?;
         if session(transaction, &child.id).await?.is_some() {
@@ -74,8 +74,8 @@ pub async fn branch<T: Sql>(
     child: &NewChild,
     request: &Request,
 ) -> Result<Option<Title>, T::Failure> {
+    transaction.lock_kin().await?;
     once_in(transaction, request, &child.id, parent_id, || change::branch(parent_id, child), async {
-        transaction.lock_kin().await?;
         lock(transaction, parent_id).await?;
         let parent = existing(transaction, parent_id).await?;
         if session(transaction, &child.id).await?.is_some() {

@@ -15,6 +15,7 @@ pub async fn set_pinned<T: Sql>(
     is_pinned: bool,
     request: &Request,
 ) -> Result<bool, T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::set_pinned(id, is_pinned), async {
         let root = root(transaction, id).await?;
         let was_pinned = self::is_pinned(transaction, &root).await?;
@@ -38,6 +39,7 @@ pub async fn change_tags<T: Sql>(
     remove: &[Tag],
     request: &Request,
 ) -> Result<Vec<Tag>, T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::change_tags(id, add, remove), async {
         let root = root(transaction, id).await?;
         let has = read(transaction, &root).await?.tags;
@@ -106,9 +108,8 @@ pub(super) async fn add_tags<T: Sql>(transaction: &T, rows: Vec<&mut SessionSumm
     Ok(())
 }
 
-/// Locks the lineages and returns the first session of a session's conversation.
+/// Returns the first session of a session's conversation. Fails if there is none.
 async fn root<T: Sql>(transaction: &T, id: &SessionId) -> Result<SessionId, T::Failure> {
-    transaction.lock_kin().await?;
     match transaction.row("SELECT root FROM hx_session WHERE session_id = $1", values![id.as_str()]).await? {
         Some(row) => Ok(row.id(0)?),
         None => Err(StoreError::no_session(id).into()),

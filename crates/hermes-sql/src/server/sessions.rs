@@ -1,6 +1,6 @@
 //! Creates, reads and changes sessions.
 
-use super::requests::once;
+use super::requests::{once, once_in};
 use super::row::{existing, kept, lock, require, session};
 use super::{Failing as _, Fields as _, Sql, lineage};
 use crate::{after_prefix, values};
@@ -12,9 +12,11 @@ use hermes_session::{
 
 /// Implements `create` of the contract.
 pub async fn create<T: Sql>(transaction: &T, new: &NewSession, request: &Request) -> Result<(), T::Failure> {
-    once(transaction, request, &new.id, || change::create(new), async {
+    if new.parent_session_id.is_some() {
+        transaction.lock_kin().await?;
+    }
+    once_in(transaction, request, &new.id, judge_of(new), || change::create(new), async {
         if let Some(parent) = &new.parent_session_id {
-            transaction.lock_kin().await?;
             require(transaction, parent).await?;
         }
         if session(transaction, &new.id).await?.is_some() {
@@ -27,10 +29,10 @@ pub async fn create<T: Sql>(transaction: &T, new: &NewSession, request: &Request
 
 /// Implements `ensure` of the contract.
 pub async fn ensure<T: Sql>(transaction: &T, new: &NewSession, request: &Request) -> Result<Ensured, T::Failure> {
-    once(transaction, request, &new.id, || change::ensure(new), async {
-        if new.parent_session_id.is_some() {
-            transaction.lock_kin().await?;
-        }
+    if new.parent_session_id.is_some() {
+        transaction.lock_kin().await?;
+    }
+    once_in(transaction, request, &new.id, judge_of(new), || change::ensure(new), async {
         let mut known = session(transaction, &new.id).await?;
         if known.as_ref().is_some_and(|known| known.source.as_str() == Source::UNKNOWN) {
             // Of two concurrent callers one finds it filled or gone after the lock.
@@ -49,6 +51,11 @@ pub async fn ensure<T: Sql>(transaction: &T, new: &NewSession, request: &Request
         }
     })
     .await
+}
+
+/// Returns the session by whose owner a new session is judged.
+fn judge_of(new: &NewSession) -> &SessionId {
+    new.parent_session_id.as_ref().unwrap_or(&new.id)
 }
 
 /// Inserts a session and its side row. If it has a parent, the caller holds the lineage lock.

@@ -26,6 +26,9 @@ pub trait Sql: Send + Sync {
     /// Runs a statement that changes rows. Returns their number.
     fn run(&self, sql: &str, values: Vec<Value>) -> impl Future<Output = Result<u64, Self::Failure>> + Send;
 
+    /// Inserts a row whose id the server assigns. Returns the id.
+    fn insert(&self, sql: &str, values: Vec<Value>) -> impl Future<Output = Result<i64, Self::Failure>> + Send;
+
     /// Locks the lineages until the end of the transaction: nobody else links, cuts, titles or deletes sessions
     /// meanwhile. Appends continue.
     fn lock_kin(&self) -> impl Future<Output = Result<(), Self::Failure>> + Send;
@@ -97,6 +100,8 @@ pub struct Dialect {
     pub exact: fn(&str) -> String,
     /// Returns the clause that turns an insert of an existing key into an update; assignments follow.
     pub upsert: fn(&str) -> String,
+    /// Expression for the time of the server, in seconds as a double.
+    pub now: &'static str,
     /// Expression for the words of a copied message `n.id`, made from the row `w` of `hx_search`.
     pub words_of_copy: &'static str,
 }

@@ -2,6 +2,7 @@
 
 mod conversations;
 mod gateway;
+mod leases;
 mod maintenance;
 mod sessions;
 
@@ -13,6 +14,7 @@ macro_rules! server_store {
         $crate::server_sessions!($store);
         $crate::server_conversations!($store);
         $crate::server_gateway!($store);
+        $crate::server_leases!($store);
         $crate::server_maintenance!($store);
     };
 }

@@ -14,8 +14,8 @@ pub async fn set<T: Sql>(
     title: Option<&Title>,
     request: &Request,
 ) -> Result<(), T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::set_title(id, title), async {
-        transaction.lock_kin().await?;
         require(transaction, id).await?;
         write(transaction, id, title).await
     })
@@ -29,8 +29,8 @@ pub async fn allocate<T: Sql>(
     base: &Title,
     request: &Request,
 ) -> Result<Title, T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::allocate_title(id, base), async {
-        transaction.lock_kin().await?;
         require(transaction, id).await?;
         let title = next(transaction, id, base).await?;
         write(transaction, id, Some(&title)).await?;
@@ -46,8 +46,8 @@ pub async fn entitle<T: Sql>(
     base: &Title,
     request: &Request,
 ) -> Result<Option<Title>, T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::entitle(id, base), async {
-        transaction.lock_kin().await?;
         if existing(transaction, id).await?.title.is_some() {
             return Ok(None);
         }
