@@ -73,6 +73,11 @@ pub trait Harness: Send + Sync {
     async fn open_idle(&self, name: &str) -> Arc<dyn Store> {
         self.open(name).await
     }
+
+    /// Returns whether the store judges the expiry of a lease by its own clock, not by the time of the request.
+    fn judges_by_own_clock(&self) -> bool {
+        false
+    }
 }
 
 /// The environment of a case: stores of its own.
@@ -106,6 +111,11 @@ impl Setup {
     /// Returns the provider the case runs on.
     pub fn provider(&self) -> &'static str {
         self.harness.provider()
+    }
+
+    /// Returns whether the store judges the expiry of a lease by its own clock, not by the time of the request.
+    pub fn judges_by_own_clock(&self) -> bool {
+        self.harness.judges_by_own_clock()
     }
 }
 

@@ -5,21 +5,28 @@
 //! changed.
 
 mod arrivals;
+mod changes;
 mod gateway;
 mod insights;
 mod kin;
+mod leases;
 mod listing;
+mod mail;
 mod messages;
 mod pins_and_tags;
+mod routes;
 mod search;
 mod sessions;
 mod store;
 mod titles;
 mod topics;
 mod trash;
+mod turns;
+mod undo;
 mod upkeep;
 
 use hermes_session::gateway::Beside;
+use hermes_session::live::{Account, InboxId, InboxItem, Lease, Outbound, OutboundId, ResetCause, Route, Turn, TurnId};
 use hermes_session::{
     Conflict, Message, MessageId, PinAndTags, Request, RequestKey, Session, SessionId, StoreError, TopicBinding,
     TopicMode,
@@ -54,6 +61,27 @@ struct State {
     /// Deleted conversations that can be restored, oldest first.
     trash: Vec<trash::Kept>,
     last_trash_number: i64,
+    /// The leases, by the stored keys of their resources.
+    leases: BTreeMap<String, Lease>,
+    last_fence: i64,
+    /// The open turns.
+    turns: BTreeMap<TurnId, Turn>,
+    last_turn: i64,
+    /// The batches of the messages that were undone here.
+    undone: BTreeMap<MessageId, undo::Batch>,
+    last_batch: i64,
+    inbox: BTreeMap<InboxId, InboxItem>,
+    last_inbox_id: i64,
+    /// The position up to which each account has received.
+    cursors: BTreeMap<Account, String>,
+    outbox: BTreeMap<OutboundId, Outbound>,
+    last_outbound_id: i64,
+    /// The routes, by the stored forms of their keys.
+    routes: BTreeMap<String, Route>,
+    /// Earlier stored keys of routes, each with the present one.
+    aliases: BTreeMap<String, String>,
+    /// The causes of the resets that ended sessions.
+    causes: BTreeMap<SessionId, ResetCause>,
 }
 
 /// A change that was made with an idempotency key.
@@ -96,17 +124,25 @@ impl ModelStore {
         session: &SessionId,
         change: impl FnOnce(&mut State) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.once_for(request, fingerprint, change, |_| Life::Session(session.clone()))
+        let lives = |_: &T| Life::Session(session.clone());
+        self.once_for(request, fingerprint, |_| Ok(session.clone()), change, lives)
     }
 
+    /// Makes a change, once for each key. `whose` names the session whose owner and transcript the request relies on.
     fn once_for<T: Clone + Send + Sync + 'static>(
         &self,
         request: &Request,
         fingerprint: String,
+        whose: impl FnOnce(&State) -> Result<SessionId, StoreError>,
         change: impl FnOnce(&mut State) -> Result<T, StoreError>,
         lives: impl FnOnce(&T) -> Life,
     ) -> Result<T, StoreError> {
         let mut state = self.state();
+        let change = |state: &mut State| {
+            let session = whose(state)?;
+            state.relies_on(&session, request)?;
+            change(state)
+        };
         let Some(key) = &request.key else { return change(&mut state) };
         if let Some(applied) = state.requests.get(key) {
             return if applied.fingerprint == fingerprint {

@@ -21,6 +21,10 @@ impl Harness for Server {
         let options = PostgresOptions { schema, max_connections: 4, ..PostgresOptions::default() };
         Arc::new(PostgresStore::open(&self.0.url(), &options).await.expect("the store opens"))
     }
+
+    fn judges_by_own_clock(&self) -> bool {
+        true
+    }
 }
 
 fn main() {

@@ -25,6 +25,6 @@ pub use sessions::SessionStore;
 pub use turns::TurnStore;
 
 /// The complete contract.
-pub trait Store: GatewayStore + Maintenance {}
+pub trait Store: GatewayStore + Maintenance + LeaseStore + TurnStore + MailStore + RouteStore + ChangeStore {}
 
-impl<T: GatewayStore + Maintenance> Store for T {}
+impl<T: GatewayStore + Maintenance + LeaseStore + TurnStore + MailStore + RouteStore + ChangeStore> Store for T {}

@@ -1,5 +1,7 @@
 //! Answers stored beside idempotency keys, so that a repeated request gets the same answer.
 
+mod live;
+
 use hermes_session::gateway::{Claim, Claimed};
 use hermes_session::live::Fence;
 use hermes_session::{Deleted, Ensured, MessageId, Restored, Tag, Title};

@@ -28,6 +28,8 @@ impl State {
         self.bear(&before, child, Relation::Continuation, title.as_ref(), at.max(ended_at))?;
         self.existing_mut(&child.id)?.archived = before.archived;
         self.append(&child.id, messages, at)?;
+        self.carry_turn(parent, &child.id);
+        self.carry_routes(parent, &child.id);
         Ok(title)
     }
 
@@ -67,6 +69,11 @@ impl State {
     fn delete_all(&mut self, members: Vec<SessionId>) -> Deleted {
         let gone: BTreeSet<SessionId> = members.into_iter().collect();
         let mut messages = 0;
+        self.forget_turns(&gone);
+        self.forget_leases(&gone);
+        self.forget_undone(&gone);
+        self.forget_mail_of(&gone);
+        self.forget_routes(&gone);
         for id in &gone {
             self.sessions.remove(id);
             messages += self.transcripts.remove(id).map_or(0, |transcript| transcript.len() as u64);

@@ -1,6 +1,6 @@
 //! Undone messages: taken back by a person, kept by the store.
 
-use crate::{Message, Timestamp};
+use crate::{Invalid, Message, MessageId, SessionId, Timestamp};
 
 /// Result of an undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,4 +20,10 @@ pub struct UndoneMessage {
     pub undone_at: Option<Timestamp>,
     /// The message. Its state is [`Undone`](crate::MessageState::Undone).
     pub message: Message,
+}
+
+/// Returns the error for an undo from a message that is not part of the session's transcript.
+pub fn not_in_transcript(session: &SessionId, from: MessageId) -> Invalid {
+    let hint = "read the session and name a message of its transcript";
+    Invalid::new("message", format!("{} is not part of the transcript of session {session}", from.0), hint)
 }

@@ -12,6 +12,9 @@ use std::time::Duration;
 ///   otherwise it is [`Conflict::Fenced`](crate::Conflict::Fenced) and writes nothing. An expired lease stays valid
 ///   until somebody takes it. A change whose key was applied before gets the stored answer under any token.
 /// * A change without a fence is never refused because of a lease.
+/// * A new session is judged by the parent that it names, a switch of a route by the session that the route leads to
+///   before. A session that does not exist has no owner: the check passes, and the change itself fails or creates it.
+///   The calls of [`MailStore`](crate::MailStore) and of this trait change no conversation, and check nothing.
 /// * Servers judge expiry by their own clock, a file by [`Request::at`].
 ///
 /// The calls of this trait take no request key: a repetition is answered by the state that the first one left.

@@ -12,18 +12,19 @@ pub trait TurnStore: ConversationStore {
     /// Opens a turn: appends its messages, marks their inbox rows as taken, and takes the notice of its route, in one
     /// step.
     ///
-    /// A conversation has at most one open turn. One that was opened under another fence is closed as interrupted: its
-    /// inbox rows are done, and its messages stay.
+    /// A conversation has at most one open turn. A caller with a fence closes one that was opened under another fence, or
+    /// under none, as interrupted: its inbox rows are done, and its messages stay.
     ///
     /// # Errors
-    /// [`Conflict::TurnOpen`](crate::Conflict::TurnOpen) if a turn is open under the same fence, or if neither has one;
+    /// [`Conflict::TurnOpen`](crate::Conflict::TurnOpen) if a turn is open under the same fence, or if the caller has none;
     /// [`Conflict::InboxSettled`](crate::Conflict::InboxSettled) if a row of the inbox does not wait.
     //  Cases: turns::opened_and_closed, turns::one_turn_at_a_time, turns::a_lost_owner_is_interrupted,
     //         turns::inbox_rows_are_taken_once, turns::an_open_turn_repeats_under_its_key, turns::a_foreign_message_is_met_as_moved,
     //         turns::the_notice_of_a_route_is_delivered_once, turns::a_fence_is_needed_to_stay_the_owner
     async fn open_turn(&self, turn: &NewTurn, request: &Request) -> Result<OpenedTurn, StoreError>;
 
-    /// Makes the caller the owner of an open turn that another process left, and counts the attempt.
+    /// Makes the caller the owner of an open turn that another process left, and counts the attempt. The turn has the
+    /// fence of the request from now on.
     ///
     /// # Errors
     /// [`Conflict::TurnClosed`](crate::Conflict::TurnClosed) if the turn is not open.

@@ -1,6 +1,6 @@
 //! Sessions and their messages.
 
-use super::super::{ModelStore, life_of};
+use super::super::{Life, ModelStore, life_of};
 use async_trait::async_trait;
 use hermes_session::{
     EndReason, Ensured, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Request, Session,
@@ -11,12 +11,24 @@ use hermes_session::{
 impl SessionStore for ModelStore {
     async fn create(&self, session: &NewSession, request: &Request) -> Result<(), StoreError> {
         let session = session.clone().checked()?;
-        self.once(request, change::create(&session), &session.id, |state| state.create(&session, request.at))
+        self.once_for(
+            request,
+            change::create(&session),
+            |_| Ok(judge_of(&session)),
+            |state| state.create(&session, request.at),
+            |()| Life::Session(session.id.clone()),
+        )
     }
 
     async fn ensure(&self, session: &NewSession, request: &Request) -> Result<Ensured, StoreError> {
         let session = session.clone().checked()?;
-        self.once(request, change::ensure(&session), &session.id, |state| state.ensure(&session, request.at))
+        self.once_for(
+            request,
+            change::ensure(&session),
+            |_| Ok(judge_of(&session)),
+            |state| state.ensure(&session, request.at),
+            |_| Life::Session(session.id.clone()),
+        )
     }
 
     async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
@@ -55,9 +67,13 @@ impl SessionStore for ModelStore {
         request: &Request,
     ) -> Result<Option<Title>, StoreError> {
         let messages = NewMessage::checked_all(messages)?;
-        self.once(request, change::split(parent, child, &messages), &child.id, |state| {
-            state.split(parent, child, &messages, request.at)
-        })
+        self.once_for(
+            request,
+            change::split(parent, child, &messages),
+            |_| Ok(parent.clone()),
+            |state| state.split(parent, child, &messages, request.at),
+            |_| Life::Session(child.id.clone()),
+        )
     }
 
     async fn branch(
@@ -66,7 +82,13 @@ impl SessionStore for ModelStore {
         child: &NewChild,
         request: &Request,
     ) -> Result<Option<Title>, StoreError> {
-        self.once(request, change::branch(parent, child), &child.id, |state| state.branch(parent, child, request.at))
+        self.once_for(
+            request,
+            change::branch(parent, child),
+            |_| Ok(parent.clone()),
+            |state| state.branch(parent, child, request.at),
+            |_| Life::Session(child.id.clone()),
+        )
     }
 
     async fn append(
@@ -79,6 +101,7 @@ impl SessionStore for ModelStore {
         self.once_for(
             request,
             change::append(id, &messages),
+            |_| Ok(id.clone()),
             |state| state.append(id, &messages, request.at),
             |ids| life_of(id, ids),
         )
@@ -94,6 +117,7 @@ impl SessionStore for ModelStore {
         self.once_for(
             request,
             change::replace(id, &messages),
+            |_| Ok(id.clone()),
             |state| state.replace(id, &messages, request.at),
             |ids| life_of(id, ids),
         )
@@ -143,4 +167,9 @@ impl SessionStore for ModelStore {
         }
         Ok(true)
     }
+}
+
+/// Returns the session by whose owner a new session is judged.
+fn judge_of(new: &NewSession) -> SessionId {
+    new.parent_session_id.clone().unwrap_or_else(|| new.id.clone())
 }
