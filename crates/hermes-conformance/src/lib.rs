@@ -24,6 +24,7 @@ pub mod functions;
 pub mod gateway;
 pub mod import;
 pub mod insights;
+pub mod leases;
 pub mod lineage;
 pub mod listing;
 pub mod maintenance;

@@ -1,7 +1,7 @@
 //! Every case, by module. A test compares this list with the modules.
 
 use crate::{
-    Case, archive, concurrency, deletion, functions, gateway, import, insights, lineage, listing, maintenance,
+    Case, archive, concurrency, deletion, functions, gateway, import, insights, leases, lineage, listing, maintenance,
     messages, meta, ordering, pieces, pins_and_tags, recorded, requests, scope, search, sessions, states, text, titles,
     topics, transfer, trash, usage,
 };
@@ -296,4 +296,29 @@ pub const CASES: &[Case] = cases![
     states::the_trash_keeps_every_state,
     states::an_export_has_every_state,
     states::a_transfer_carries_every_state,
+    leases::one_holder_at_a_time,
+    leases::expired_leases_are_free,
+    leases::an_idle_owner_yields,
+    leases::a_busy_owner_does_not_yield,
+    leases::dead_and_forced_name_the_token,
+    leases::of_many_callers_one_gets_it,
+    leases::a_grant_names_the_end_of_the_conversation,
+    leases::renewed_until_somebody_takes_it,
+    leases::released_once,
+    leases::unusable_values_are_refused,
+    leases::clocks_an_hour_apart,
+    leases::any_session_names_the_conversation,
+    leases::a_split_keeps_the_owner,
+    leases::a_link_changes_the_owner,
+    leases::an_unknown_session_has_no_lease,
+    leases::listed_by_prefix,
+    leases::gone_with_the_conversation,
+    leases::a_fence_keeps_out_an_old_owner,
+    leases::a_fence_of_another_resource_is_none,
+    leases::a_stored_answer_passes_an_old_fence,
+    leases::an_expired_owner_writes_until_somebody_takes_it,
+    leases::every_change_checks_the_fence,
+    leases::no_fence_is_never_refused,
+    leases::a_newer_message_is_met_as_moved,
+    leases::an_old_answer_is_not_moved,
 ];
