@@ -7,6 +7,7 @@ use crate::indexes::{self, Vocabulary, Written};
 use crate::row::{Row, bound};
 use crate::{import, messages, receipts};
 use hermes_session::{Message, MessageId, NewMessage, SessionId, Timestamp};
+use hermes_sql::server::changes::{self, Noted};
 use hermes_sql::server::{Dialect, Epoch, Lost, Receipt, Receipts, Sql, Value as Shared};
 use hermes_sql::values;
 use mysql_async::prelude::Queryable as _;
@@ -28,6 +29,7 @@ pub(crate) struct Transaction {
     learned: Mutex<Vec<Box<str>>>,
     /// Whether it reads within another transaction, to which the connection belongs.
     is_guest: bool,
+    noted: Noted,
 }
 
 impl Transaction {
@@ -41,7 +43,8 @@ impl Transaction {
     ) -> Self {
         let connection = Arc::new(Mutex::new(Some(object)));
         let (has_written, learned) = (AtomicBool::new(false), Mutex::default());
-        Self { connection, epoch, receipt, has_written, flavour, vocabulary, learned, is_guest: false }
+        let noted = Noted::default();
+        Self { connection, epoch, receipt, has_written, flavour, vocabulary, learned, is_guest: false, noted }
     }
 
     /// Creates a transaction that reads within another.
@@ -55,6 +58,7 @@ impl Transaction {
             vocabulary: Arc::clone(&frame.vocabulary),
             learned: Mutex::default(),
             is_guest: true,
+            noted: Noted::default(),
         }
     }
 
@@ -117,7 +121,10 @@ impl Transaction {
             receipt.into_iter().for_each(|receipt| receipts.give_back(receipt));
             return Ok(());
         };
-        let committed = self.batch(&receipts::commit(&next)).await;
+        let committed = match changes::write(&self).await {
+            Ok(()) => self.batch(&receipts::commit(&next)).await,
+            Err(failure) => Err(failure),
+        };
         self.give_back(committed.is_ok());
         match committed {
             Ok(()) => {
@@ -164,6 +171,10 @@ impl Sql for Transaction {
 
     fn dialect(&self) -> &'static Dialect {
         &DIALECT
+    }
+
+    fn noted(&self) -> &Noted {
+        &self.noted
     }
 
     async fn rows(&self, sql: &str, values: Vec<Shared>) -> Result<Vec<Row>, Failure> {

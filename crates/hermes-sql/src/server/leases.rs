@@ -39,12 +39,7 @@ pub async fn acquire<T: Sql>(
 }
 
 /// Implements `renew` of the contract.
-pub async fn renew<T: Sql>(
-    transaction: &T,
-    lease: &Lease,
-    ttl: Duration,
-    busy: bool,
-) -> Result<Renewed, T::Failure> {
+pub async fn renew<T: Sql>(transaction: &T, lease: &Lease, ttl: Duration, busy: bool) -> Result<Renewed, T::Failure> {
     let key = lease.resource.key();
     let sql = format!(
         "UPDATE hx_lease SET expires_at = {} + $3, busy = $4, uses = uses + 1 WHERE resource = $1 AND token = $2",

@@ -2,7 +2,7 @@
 
 use super::requests::once_in;
 use super::row::{existing, lock, require, session};
-use super::{Fields as _, LIST, Odd, Sql, among, messages, sessions, titles};
+use super::{Fields as _, LIST, Odd, Sql, among, messages, routes, sessions, titles, turns};
 use crate::values;
 use hermes_session::lineage::child_of;
 use hermes_session::{
@@ -62,6 +62,8 @@ pub async fn split<T: Sql>(
         if !transcript.is_empty() {
             transaction.add(&child.id, transcript, words, request.at).await?;
         }
+        turns::carry(transaction, parent_id, &child.id).await?;
+        routes::carry(transaction, parent_id, &child.id).await?;
         entitle(transaction, &parent, child).await
     })
     .await

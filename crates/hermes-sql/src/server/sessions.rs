@@ -247,15 +247,20 @@ pub async fn end<T: Sql>(
 ) -> Result<bool, T::Failure> {
     once(transaction, request, id, || change::end(id, reason), async {
         lock(transaction, id).await?;
-        let ended = transaction
-            .run(
-                "UPDATE sessions SET ended_at = $1, end_reason = $2 WHERE id = $3 AND ended_at IS NULL",
-                values![request.at.seconds(), reason.as_str(), id.as_str()],
-            )
-            .await?;
-        Ok(ended > 0)
+        finish(transaction, id, reason, request.at).await
     })
     .await
+}
+
+/// Ends a session. Returns `false` if it had ended.
+pub(super) async fn finish<T: Sql>(
+    transaction: &T,
+    id: &SessionId,
+    reason: &EndReason,
+    at: Timestamp,
+) -> Result<bool, T::Failure> {
+    let sql = "UPDATE sessions SET ended_at = $1, end_reason = $2 WHERE id = $3 AND ended_at IS NULL";
+    Ok(transaction.run(sql, values![at.seconds(), reason.as_str(), id.as_str()]).await? > 0)
 }
 
 /// Implements `reopen` of the contract.
@@ -263,12 +268,18 @@ pub async fn reopen<T: Sql>(transaction: &T, id: &SessionId, request: &Request) 
     once(transaction, request, id, || change::reopen(id), async {
         lock(transaction, id).await?;
         let was_ended = existing(transaction, id).await?.ended_at.is_some();
-        transaction
-            .run("UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = $1", values![id.as_str()])
-            .await?;
+        open_again(transaction, id).await?;
         Ok(was_ended)
     })
     .await
+}
+
+/// Reopens a session. The cause of its end is forgotten.
+pub(super) async fn open_again<T: Sql>(transaction: &T, id: &SessionId) -> Result<(), T::Failure> {
+    let sql = "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = $1";
+    transaction.run(sql, values![id.as_str()]).await?;
+    let sql = "UPDATE hx_session SET cause = NULL WHERE session_id = $1 AND cause IS NOT NULL";
+    transaction.run(sql, values![id.as_str()]).await.map(drop)
 }
 
 /// Implements `ids_with_prefix` of the contract.

@@ -1,7 +1,9 @@
 //! A transaction on a server, as seen by the code that all servers share.
 
+use super::changes::Noted;
 use super::{Failing, Value};
 use crate::SqlRow;
+use hermes_session::live::Kinds;
 use hermes_session::{
     Conflict, Invalid, Message, MessageBody, MessageId, NewMessage, SessionId, StoreError, Timestamp, Unreadable,
 };
@@ -18,6 +20,14 @@ pub trait Sql: Send + Sync {
 
     /// Returns the differences of this server's SQL.
     fn dialect(&self) -> &'static Dialect;
+
+    /// Returns the sessions that the transaction has changed so far. They are written with its commit.
+    fn noted(&self) -> &Noted;
+
+    /// Notes that a session was changed.
+    fn note(&self, session: &SessionId, kinds: Kinds) {
+        self.noted().note(session, kinds);
+    }
 
     /// Returns all rows of a statement.
     fn rows(&self, sql: &str, values: Vec<Value>)
