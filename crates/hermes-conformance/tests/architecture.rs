@@ -35,7 +35,7 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 28] = [
+const CASE_MODULES: [&str; 30] = [
     "leases",
     "archive",
     "sessions",
@@ -64,6 +64,8 @@ const CASE_MODULES: [&str; 28] = [
     "concurrency",
     "functions",
     "gateway",
+    "mail",
+    "routes",
 ];
 
 fn workspace() -> PathBuf {

@@ -29,7 +29,7 @@ impl State {
         self.existing_mut(&child.id)?.archived = before.archived;
         self.append(&child.id, messages, at)?;
         self.carry_turn(parent, &child.id);
-        self.carry_routes(parent, &child.id);
+        self.carry_routes(parent, &child.id, at);
         Ok(title)
     }
 
@@ -61,18 +61,23 @@ impl State {
         Ok(Lineage::new(linked.iter().filter_map(|id| all.link(id).cloned())))
     }
 
-    pub(super) fn delete(&mut self, id: &SessionId, extent: DeleteExtent) -> Result<Deleted, StoreError> {
+    pub(super) fn delete(
+        &mut self,
+        id: &SessionId,
+        extent: DeleteExtent,
+        at: Timestamp,
+    ) -> Result<Deleted, StoreError> {
         self.existing(id)?;
-        Ok(self.delete_all(extent.sessions(&self.links(), id)))
+        Ok(self.delete_all(extent.sessions(&self.links(), id), at))
     }
 
-    fn delete_all(&mut self, members: Vec<SessionId>) -> Deleted {
+    fn delete_all(&mut self, members: Vec<SessionId>, at: Timestamp) -> Deleted {
         let gone: BTreeSet<SessionId> = members.into_iter().collect();
         let mut messages = 0;
+        self.forget_mail_of(&gone, at);
         self.forget_turns(&gone);
         self.forget_leases(&gone);
         self.forget_undone(&gone);
-        self.forget_mail_of(&gone);
         self.forget_routes(&gone);
         for id in &gone {
             self.sessions.remove(id);
@@ -119,7 +124,7 @@ impl State {
                 pruned.kept += 1;
                 continue;
             }
-            let deleted = self.delete_all(members);
+            let deleted = self.delete_all(members, now);
             pruned.conversations += 1;
             pruned.sessions += deleted.sessions;
             pruned.messages += deleted.messages;

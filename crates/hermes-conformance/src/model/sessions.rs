@@ -89,6 +89,7 @@ impl State {
     }
 
     pub(super) fn reopen(&mut self, id: &SessionId) -> Result<bool, StoreError> {
+        self.causes.remove(id);
         let session = self.existing_mut(id)?;
         session.end_reason = None;
         Ok(session.ended_at.take().is_some())
