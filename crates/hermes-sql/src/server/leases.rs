@@ -1,5 +1,6 @@
 //! Leases: one row per resource. Expiry is judged by the clock of the server.
 
+use super::changes::OWNER;
 use super::fence::newest;
 use super::{Fields as _, Odd, ServerRow, Sql};
 use crate::{after_prefix, values};
@@ -57,7 +58,18 @@ pub async fn renew<T: Sql>(transaction: &T, lease: &Lease, ttl: Duration, busy: 
 /// Implements `release` of the contract.
 pub async fn release<T: Sql>(transaction: &T, resource: &Resource, fence: Fence) -> Result<bool, T::Failure> {
     let sql = "DELETE FROM hx_lease WHERE resource = $1 AND token = $2";
-    Ok(transaction.run(sql, values![resource.key(), fence.0]).await? > 0)
+    let is_released = transaction.run(sql, values![resource.key(), fence.0]).await? > 0;
+    if is_released {
+        note(transaction, resource);
+    }
+    Ok(is_released)
+}
+
+/// Notes that a conversation has another owner.
+fn note<T: Sql>(transaction: &T, resource: &Resource) {
+    if let Resource::Conversation(root) = resource {
+        transaction.note(root, OWNER);
+    }
 }
 
 /// Implements `leases` of the contract.
@@ -93,6 +105,7 @@ pub(super) async fn grant<T: Sql>(
         until.seconds()
     ];
     transaction.run(sql, values).await?;
+    note(transaction, &resource);
     Ok(Lease { resource, fence, holder: who.clone(), busy: false, taken_at: now, until })
 }
 

@@ -2,7 +2,7 @@
 
 mod outbox;
 
-pub(super) use outbox::queue;
+pub(super) use outbox::{drop_replies, queue};
 pub use outbox::{list as outbound, post, settle, take};
 
 use super::row::require;

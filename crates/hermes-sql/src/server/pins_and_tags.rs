@@ -1,6 +1,7 @@
 //! Pins and tags, stored with the first session of a conversation. A change holds the lineage lock, so that no
 //! conversation is pruned, deleted or joined to another one meanwhile.
 
+use super::changes::SESSION;
 use super::requests::once;
 use super::{Fields as _, LIST, Sql, among};
 use crate::values;
@@ -26,6 +27,9 @@ pub async fn set_pinned<T: Sql>(
             }
             _ => {}
         }
+        if was_pinned != is_pinned {
+            transaction.note(&root, SESSION);
+        }
         Ok(was_pinned != is_pinned)
     })
     .await
@@ -45,6 +49,7 @@ pub async fn change_tags<T: Sql>(
         let has = read(transaction, &root).await?.tags;
         let tags = changed_tags(&has, add, remove)?;
         write_tags(transaction, &root, &has, &tags).await?;
+        transaction.note(&root, SESSION);
         Ok(tags)
     })
     .await
@@ -79,6 +84,7 @@ pub async fn import<T: Sql>(transaction: &T, pins_and_tags: &[(SessionId, PinAnd
             pin(transaction, id, at).await?;
         }
         write_tags(transaction, id, &has.tags, &joined.tags).await?;
+        transaction.note(id, SESSION);
         changed += 1;
     }
     Ok(changed)

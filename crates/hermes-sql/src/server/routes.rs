@@ -56,7 +56,7 @@ pub async fn switch<T: Sql>(transaction: &T, switch: &Switch, request: &Request)
     fence::check(transaction, judge_of(seen.as_ref(), switch), request).await?;
     let before = find(transaction, &switch.key, transaction.dialect().lock).await?;
     if session_of(before.as_ref()) != session_of(seen.as_ref()) {
-        return Err(T::Failure::undone("the route was switched meanwhile".into()));
+        return Err(moved::<T>());
     }
     if before.as_ref().map(|route| route.generation) != switch.expected {
         return Ok(Switched::Moved(before.map(Box::new)));
@@ -124,8 +124,8 @@ async fn apply<T: Sql>(
         }
         _ => None,
     };
-    let route = Route::switched(before, switch, at);
-    put(transaction, &route).await?;
+    let route = Route::switched(before.clone(), switch, at);
+    put(transaction, before.as_ref(), &route).await?;
     Ok(Switched::Done { route: Box::new(route), ended })
 }
 
@@ -165,8 +165,7 @@ pub async fn patch<T: Sql>(
         return Ok(answer);
     }
     let Some(route) = locked(transaction, key, request).await? else { return Ok(false) };
-    let route = route.patched(patch);
-    put(transaction, &route).await?;
+    put(transaction, Some(&route), &route.clone().patched(patch)).await?;
     keep(transaction, request, &route.session, fingerprint, &true).await?;
     Ok(true)
 }
@@ -177,7 +176,7 @@ async fn locked<T: Sql>(transaction: &T, key: &RouteKey, request: &Request) -> R
     fence::check(transaction, &seen.session, request).await?;
     match find(transaction, key, transaction.dialect().lock).await? {
         Some(route) if route.session == seen.session => Ok(Some(route)),
-        _ => Err(T::Failure::undone("the route was switched meanwhile".into())),
+        _ => Err(moved::<T>()),
     }
 }
 
@@ -209,13 +208,17 @@ pub(super) async fn note_prompt_tokens<T: Sql>(transaction: &T, key: &RouteKey, 
     transaction.run(sql, values![route.key.to_stored(), tokens]).await.map(drop)
 }
 
-/// Moves the routes of a session that was split to its continuation. The caller has locked the session.
-pub(super) async fn carry<T: Sql>(transaction: &T, parent: &SessionId, child: &SessionId) -> Result<(), T::Failure> {
-    for table in ["hx_route", "telegram_dm_topic_bindings"] {
-        let sql = format!("UPDATE {table} SET session_id = $2 WHERE session_id = $1");
-        transaction.run(&sql, values![parent.as_str(), child.as_str()]).await?;
-    }
-    Ok(())
+/// Moves the routes and the topic of a session that was split to its continuation. The caller has locked the session.
+pub(super) async fn carry<T: Sql>(
+    transaction: &T,
+    parent: &SessionId,
+    child: &SessionId,
+    at: Timestamp,
+) -> Result<(), T::Failure> {
+    let sql = "UPDATE hx_route SET session_id = $2 WHERE session_id = $1";
+    transaction.run(sql, values![parent.as_str(), child.as_str()]).await?;
+    let sql = "UPDATE telegram_dm_topic_bindings SET session_id = $2, updated_at = $3 WHERE session_id = $1";
+    transaction.run(sql, values![parent.as_str(), child.as_str(), at.seconds()]).await.map(drop)
 }
 
 /// Removes the aliases of the routes that lead to sessions, before these are deleted.
@@ -229,15 +232,9 @@ pub(super) async fn forget_aliases<T: Sql>(transaction: &T, gone: &[SessionId]) 
     Ok(())
 }
 
-/// Stores a route.
-async fn put<T: Sql>(transaction: &T, route: &Route) -> Result<(), T::Failure> {
-    let upsert = (transaction.dialect().upsert)("route_key");
-    let sql = format!(
-        "INSERT INTO hx_route ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) {upsert} session_id = $2, \
-         generation = $3, session_key = $4, source = $5, display_name = $6, touched_at = $8, suspended = $9, notice = $10, \
-         last_prompt_tokens = $11"
-    );
-    let values = values![
+/// Stores a route. Fails, to be tried again, if it is no longer as it was before.
+async fn put<T: Sql>(transaction: &T, before: Option<&Route>, route: &Route) -> Result<(), T::Failure> {
+    let mut values = values![
         route.key.to_stored(),
         route.session.as_str(),
         route.generation,
@@ -250,7 +247,25 @@ async fn put<T: Sql>(transaction: &T, route: &Route) -> Result<(), T::Failure> {
         route.notice.as_deref(),
         route.last_prompt_tokens
     ];
-    transaction.run(&sql, values).await.map(drop)
+    let sql = match before {
+        // A route that somebody else creates at the same moment has the same key.
+        None => format!("INSERT INTO hx_route ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"),
+        Some(before) => {
+            values.push(before.generation.into());
+            "UPDATE hx_route SET session_id = $2, generation = $3, session_key = $4, source = $5, display_name = $6, \
+             created_at = $7, touched_at = $8, suspended = $9, notice = $10, last_prompt_tokens = $11 \
+             WHERE route_key = $1 AND generation = $12"
+                .to_owned()
+        }
+    };
+    match transaction.run(&sql, values).await? {
+        0 => Err(moved::<T>()),
+        _ => Ok(()),
+    }
+}
+
+fn moved<T: Sql>() -> T::Failure {
+    T::Failure::undone("the route was switched meanwhile".into())
 }
 
 fn route<R: ServerRow>(row: &R) -> Result<Route, Odd> {

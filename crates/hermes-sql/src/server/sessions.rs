@@ -1,5 +1,6 @@
 //! Creates, reads and changes sessions.
 
+use super::changes::{CREATED, SESSION};
 use super::requests::{once, once_in};
 use super::row::{existing, kept, lock, require, session};
 use super::{Failing as _, Fields as _, Sql, lineage};
@@ -84,7 +85,9 @@ pub async fn insert<T: Sql>(transaction: &T, new: &NewSession, now: Timestamp) -
                 started_at.seconds()],
         )
         .await?;
-    stamp(transaction, &new.id, new.parent_session_id.as_ref(), relation, started_at).await
+    stamp(transaction, &new.id, new.parent_session_id.as_ref(), relation, started_at).await?;
+    transaction.note(&new.id, CREATED);
+    Ok(())
 }
 
 /// Removes what an unfinished import left of a session with this id.
@@ -182,6 +185,7 @@ async fn fill<T: Sql>(transaction: &T, known: &Session, new: &NewSession) -> Res
             ],
         )
         .await?;
+    transaction.note(&new.id, SESSION);
     let Some(parent) = new.parent_session_id.as_ref().filter(|_| known.parent_session_id.is_none()) else {
         return Ok(());
     };
@@ -233,7 +237,11 @@ pub async fn update<T: Sql>(
                     kept(patch.user_id.as_ref().and_then(Option::as_deref))],
             )
             .await?;
-        if changed == 0 { Err(StoreError::no_session(id).into()) } else { Ok(()) }
+        if changed == 0 {
+            return Err(StoreError::no_session(id).into());
+        }
+        transaction.note(id, SESSION);
+        Ok(())
     })
     .await
 }
@@ -260,7 +268,11 @@ pub(super) async fn finish<T: Sql>(
     at: Timestamp,
 ) -> Result<bool, T::Failure> {
     let sql = "UPDATE sessions SET ended_at = $1, end_reason = $2 WHERE id = $3 AND ended_at IS NULL";
-    Ok(transaction.run(sql, values![at.seconds(), reason.as_str(), id.as_str()]).await? > 0)
+    let is_ended = transaction.run(sql, values![at.seconds(), reason.as_str(), id.as_str()]).await? > 0;
+    if is_ended {
+        transaction.note(id, SESSION);
+    }
+    Ok(is_ended)
 }
 
 /// Implements `reopen` of the contract.
@@ -279,7 +291,9 @@ pub(super) async fn open_again<T: Sql>(transaction: &T, id: &SessionId) -> Resul
     let sql = "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = $1";
     transaction.run(sql, values![id.as_str()]).await?;
     let sql = "UPDATE hx_session SET cause = NULL WHERE session_id = $1 AND cause IS NOT NULL";
-    transaction.run(sql, values![id.as_str()]).await.map(drop)
+    transaction.run(sql, values![id.as_str()]).await?;
+    transaction.note(id, SESSION);
+    Ok(())
 }
 
 /// Implements `ids_with_prefix` of the contract.

@@ -1,5 +1,6 @@
 //! Titles: unique, and numbered within a lineage under the lineage lock.
 
+use super::changes::SESSION;
 use super::requests::once;
 use super::row::{existing, require};
 use super::{Fields as _, Sql};
@@ -77,6 +78,7 @@ pub async fn write<T: Sql>(transaction: &T, id: &SessionId, title: Option<&Title
     }
     let sql = "UPDATE sessions SET title = $1 WHERE id = $2";
     transaction.run(sql, values![title.map(Title::as_str), id.as_str()]).await?;
+    transaction.note(id, SESSION);
     Ok(())
 }
 

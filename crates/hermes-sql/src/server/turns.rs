@@ -1,5 +1,6 @@
 //! Turns: one row per open turn, which its conversation has at most one of.
 
+use super::changes::{MESSAGES, OWNER};
 use super::messages::root;
 use super::requests::{once, repeated};
 use super::row::lock;
@@ -36,6 +37,10 @@ pub async fn open<T: Sql>(
                 mail::take_row(transaction, row, turn.id, *message).await?;
             }
         }
+        transaction.note(&turn.conversation, OWNER);
+        if !ids.is_empty() {
+            transaction.note(&new.session, MESSAGES);
+        }
         let notice = match &new.route {
             Some(key) => routes::touch(transaction, key, request.at).await?,
             None => None,
@@ -59,6 +64,7 @@ pub async fn resume<T: Sql>(transaction: &T, id: TurnId, request: &Request) -> R
         if transaction.run(sql, values).await? == 0 {
             return Err(moved::<T>());
         }
+        transaction.note(&turn.conversation, OWNER);
         Ok(resumed)
     })
     .await
@@ -88,6 +94,9 @@ pub async fn close<T: Sql>(
         }
         mail::queue(transaction, &close.outbound, Some(&turn), request.at).await?;
         mail::settle_rows(transaction, id, request.at).await?;
+        if !ids.is_empty() {
+            transaction.note(&turn.session, MESSAGES);
+        }
         Ok(ids)
     })
     .await
@@ -126,7 +135,10 @@ pub(super) async fn take<T: Sql>(transaction: &T, turn: &Turn) -> Result<(), T::
     let sql = "DELETE FROM hx_turn WHERE id = $1 AND session_id = $2";
     match transaction.run(sql, values![turn.id.0, turn.session.as_str()]).await? {
         0 => Err(moved::<T>()),
-        _ => Ok(()),
+        _ => {
+            transaction.note(&turn.conversation, OWNER);
+            Ok(())
+        }
     }
 }
 

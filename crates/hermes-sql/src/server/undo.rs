@@ -1,5 +1,6 @@
 //! Undone messages. They stay in the table of messages, neither in the transcript nor in the index.
 
+use super::changes::REWRITTEN;
 use super::requests::once;
 use super::row::{self, IN_TRANSCRIPT, lock, require};
 use super::{Fields as _, LIST, Sql, among, messages};
@@ -52,6 +53,7 @@ pub(super) async fn take_back<T: Sql>(
         "UPDATE sessions SET message_count = message_count - $2, tool_call_count = tool_call_count - $3 WHERE id = $1";
     transaction.run(sql, values![id.as_str(), ids.len(), tool_calls]).await?;
     messages::summarize(transaction, id).await?;
+    transaction.note(id, REWRITTEN);
     Ok(Undone { batch, messages: ids.len() as u64 })
 }
 
