@@ -46,6 +46,8 @@ pub mod titles;
 pub mod topics;
 pub mod transfer;
 pub mod trash;
+pub mod turns;
+pub mod undo;
 pub mod untouched;
 pub mod usage;
 

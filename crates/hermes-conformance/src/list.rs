@@ -3,7 +3,7 @@
 use crate::{
     Case, archive, concurrency, deletion, functions, gateway, import, insights, leases, lineage, listing, mail,
     maintenance, messages, meta, ordering, pieces, pins_and_tags, recorded, requests, routes, scope, search, sessions,
-    states, text, titles, topics, transfer, trash, usage,
+    states, text, titles, topics, transfer, trash, turns, undo, usage,
 };
 
 macro_rules! cases {
@@ -355,4 +355,27 @@ pub const CASES: &[Case] = cases![
     leases::no_fence_is_never_refused,
     leases::a_newer_message_is_met_as_moved,
     leases::an_old_answer_is_not_moved,
+    turns::opened_and_closed,
+    turns::one_turn_at_a_time,
+    turns::closed_once,
+    turns::an_open_turn_repeats_under_its_key,
+    turns::closing_repeats_under_its_key,
+    turns::a_split_carries_the_turn,
+    turns::gone_with_the_conversation,
+    turns::unusable_turns_are_refused,
+    turns::a_lost_owner_is_interrupted,
+    turns::resumed_by_the_next_owner,
+    turns::a_fence_is_needed_to_stay_the_owner,
+    turns::a_foreign_message_is_met_as_moved,
+    turns::of_many_turns_one_is_opened,
+    turns::inbox_rows_are_taken_once,
+    turns::replies_are_queued_with_the_answer,
+    turns::the_notice_of_a_route_is_delivered_once,
+    undo::what_was_undone_is_kept,
+    undo::counters_and_preview_follow,
+    undo::not_found_by_a_search,
+    undo::only_the_transcript_can_be_undone,
+    undo::repeats_under_its_key,
+    undo::exported_and_transferred,
+    undo::it_survives_the_trash,
 ];

@@ -35,8 +35,10 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 30] = [
+const CASE_MODULES: [&str; 32] = [
     "leases",
+    "turns",
+    "undo",
     "archive",
     "sessions",
     "states",
