@@ -28,6 +28,7 @@ impl State {
             self.turns.remove(&turn);
         }
         let ids = self.append(&new.session, messages, request.at)?;
+        self.note_owner(&new.session);
         self.last_turn += 1;
         let turn = Turn {
             id: TurnId(self.last_turn),
@@ -52,7 +53,9 @@ impl State {
         let turn = self.turns.get_mut(&id).ok_or(Conflict::TurnClosed(id))?;
         turn.attempts += 1;
         turn.fence = request.fence;
-        Ok(turn.clone())
+        let turn = turn.clone();
+        self.note_owner(&turn.session);
+        Ok(turn)
     }
 
     pub(super) fn close_turn(
@@ -64,6 +67,7 @@ impl State {
     ) -> Result<Vec<MessageId>, StoreError> {
         let turn = self.turns.remove(&id).ok_or(Conflict::TurnClosed(id))?;
         let ids = self.append(&turn.session, messages, at)?;
+        self.note_owner(&turn.session);
         if let Some(usage) = &close.usage {
             self.record_usage(&turn.session, usage)?;
         }
