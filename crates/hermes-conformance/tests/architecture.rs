@@ -35,7 +35,8 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 32] = [
+const CASE_MODULES: [&str; 33] = [
+    "carry",
     "leases",
     "turns",
     "undo",

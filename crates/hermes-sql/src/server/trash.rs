@@ -208,9 +208,9 @@ pub async fn restore<T: Sql>(
     plan: &Plan,
     request: &Request,
 ) -> Result<Restored, T::Failure> {
+    transaction.lock_import().await?;
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::restore(id), async {
-        transaction.lock_import().await?;
-        transaction.lock_kin().await?;
         let there = find(transaction, id).await?.map(|(entry, _)| entry);
         let Some(entry) = there.filter(|entry| plan.entry.as_ref() == Some(entry)) else {
             return Err(StoreError::no_session(id).into());

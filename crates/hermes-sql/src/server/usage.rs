@@ -1,6 +1,7 @@
 //! Counters and costs: read, updated by the domain's rule and written, with the session locked.
 
 use super::Sql;
+use super::changes::SESSION;
 use super::requests::once;
 use super::row::{existing, kept, lock};
 use crate::values;
@@ -15,10 +16,17 @@ pub async fn record<T: Sql>(
 ) -> Result<(), T::Failure> {
     once(transaction, request, id, || change::record_usage(id, update), async {
         lock(transaction, id).await?;
-        let usage = existing(transaction, id).await?.usage.after(update);
-        set(transaction, id, &usage, update.model.as_deref()).await
+        add(transaction, id, update).await
     })
     .await
+}
+
+/// Updates the counters and costs of a session, which the caller has locked.
+pub(super) async fn add<T: Sql>(transaction: &T, id: &SessionId, update: &UsageUpdate) -> Result<(), T::Failure> {
+    let usage = existing(transaction, id).await?.usage.after(update);
+    set(transaction, id, &usage, update.model.as_deref()).await?;
+    transaction.note(id, SESSION);
+    Ok(())
 }
 
 /// Writes the counters and costs of a session, and its model if it has none.
