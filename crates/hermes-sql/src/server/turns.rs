@@ -187,6 +187,34 @@ async fn insert<T: Sql>(
     })
 }
 
+/// Stores a turn of another store under its id, without an owner. Returns `false` if the id was used here.
+pub(super) async fn put<T: Sql>(transaction: &T, turn: &Turn) -> Result<bool, T::Failure> {
+    let (route, seconds) = (turn.route.as_ref().map(RouteKey::to_stored), turn.opened_at.seconds());
+    let columns = "conversation, session_id, kind, route, attempts, opened_at, opened_by";
+    let values = values![
+        turn.conversation.as_str(),
+        turn.session.as_str(),
+        turn.kind.as_str(),
+        route,
+        turn.attempts,
+        seconds,
+        turn.opened_by.as_str()
+    ];
+    // The id that the server would assign is greater than all that were used.
+    let sql = format!("INSERT INTO hx_turn ({columns}) VALUES ($1, $2, $3, $4, $5, $6, $7)");
+    let next = transaction.insert(&sql, values.clone()).await?;
+    transaction.run("DELETE FROM hx_turn WHERE id = $1", values![next]).await?;
+    if turn.id.0 < next {
+        return Ok(false);
+    }
+    let sql = format!("INSERT INTO hx_turn ({columns}, id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
+    transaction.run(&sql, values.into_iter().chain([turn.id.0.into()]).collect()).await?;
+    if let Some(skip) = transaction.dialect().skip_turns {
+        transaction.rows(skip, values![turn.id.0]).await?;
+    }
+    Ok(true)
+}
+
 fn turn<R: ServerRow>(row: &R) -> Result<Turn, Odd> {
     let odd = || Odd("hx_turn: not a turn".to_owned());
     let route = row.try_get::<Option<String>>(4)?;
