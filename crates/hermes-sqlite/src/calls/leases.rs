@@ -5,8 +5,8 @@ use crate::calls::{fence, lineage, turns};
 use crate::care::refresh;
 use crate::error::Failure;
 use crate::write::database::Database;
+use hermes_session::Timestamp;
 use hermes_session::live::{Acquired, Fence, Grant, Holder, Lease, Renewed, Resource, Terms};
-use hermes_session::{SessionId, Timestamp};
 use hermes_sql::after_prefix;
 use rusqlite::{Row, params};
 use std::time::Duration;
@@ -143,11 +143,8 @@ fn read(row: &Row<'_>) -> Result<Lease, Failure> {
     })
 }
 
-/// Releases the lease of a session's conversation if it has this token.
-pub(crate) fn release_by(database: &Database, session: &SessionId, fence: Fence) -> Result<(), Failure> {
-    let root = lineage::root(database, session)?;
-    database
-        .prepare_cached("DELETE FROM hx_lease WHERE resource = ? AND token = ?")?
-        .execute(params![Resource::Conversation(root).key(), fence.0])?;
+/// Releases the lease that has this token.
+pub(crate) fn release_by(database: &Database, fence: Fence) -> Result<(), Failure> {
+    database.prepare_cached("DELETE FROM hx_lease WHERE token = ?")?.execute([fence.0])?;
     Ok(())
 }

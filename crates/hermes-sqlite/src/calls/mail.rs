@@ -3,8 +3,7 @@
 mod outbox;
 
 pub(crate) use outbox::{
-    forget as forget_outbound, is_known as knows_part, list as outbound, put_whole as put_part, queue, settle,
-    take as take_outbound,
+    drop_open, is_known as knows_part, list as outbound, put_whole as put_part, queue, settle, take as take_outbound,
 };
 
 use crate::calls::row::{require, text, time};
@@ -185,7 +184,7 @@ pub(crate) fn forget(database: &Database, before: Timestamp, limit: u32) -> Resu
     let inbox = database
         .prepare_cached("DELETE FROM hx_inbox WHERE id IN (SELECT id FROM hx_inbox WHERE settled_at < ? LIMIT ?)")?
         .execute(params![before.seconds(), limit])?;
-    Ok(inbox as u64 + forget_outbound(database, before, limit)?)
+    Ok(inbox as u64 + outbox::forget(database, before, limit)?)
 }
 
 fn read(row: &Row<'_>) -> Result<InboxItem, Failure> {

@@ -243,6 +243,13 @@ pub(crate) fn copy(database: &Database, from: &SessionId, to: &SessionId) -> Res
     Ok(copied)
 }
 
+/// Returns whether a message is part of a session's transcript.
+pub(crate) fn is_in_transcript(database: &Database, id: &SessionId, message: MessageId) -> Result<bool, Failure> {
+    let is_said = database.shape().in_transcript();
+    let sql = format!("SELECT 1 FROM messages WHERE id = ? AND session_id = ? AND {is_said}");
+    Ok(database.prepare_cached(&sql)?.exists(params![message.0, id.as_str()])?)
+}
+
 /// Returns the last message of a session before an id, and up to two from that id on.
 pub(crate) fn around(database: &Database, id: &SessionId, place: MessageId) -> Result<Vec<Message>, Failure> {
     // They are nearly always close by. If not, the agent's index lists all ids of the session.

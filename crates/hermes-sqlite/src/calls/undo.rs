@@ -26,39 +26,47 @@ use std::collections::BTreeMap;
 const IS_WHOLE: &str = "hx_number IS NULL AND role IS NOT NULL";
 
 pub(crate) fn undo(database: &Database, id: &SessionId, from: MessageId, request: &Request) -> Result<Undone, Failure> {
-    once(database, request, id, &change::undo(id, from), || {
-        require(database, id)?;
-        let taken = transcript_from(database, id, from)?;
-        if taken.messages.first() != Some(&from.0) {
-            return Err(not_in_transcript(id, from).into());
-        }
-        trash::make_undone(database)?;
-        // The table may be new, or have new columns.
-        database.refresh()?;
-        let batch: i64 = database
-            .prepare_cached("SELECT coalesce(max(hx_batch), 0) + 1 FROM hx_undone WHERE session_id = ?")?
-            .query_row(params![id.as_str()], |row| row.get(0))?;
-        let list = taken.list();
-        keep(database, &list, batch, request, &taken.messages)?;
-        database
-            .prepare_cached(
-                "UPDATE sessions SET message_count = coalesce(message_count, 0) - ?, \
+    once(database, request, id, &change::undo(id, from), || take_back(database, id, from, request.at))
+}
+
+/// Undoes the transcript of a session from a message on.
+pub(crate) fn take_back(
+    database: &Database,
+    id: &SessionId,
+    from: MessageId,
+    now: Timestamp,
+) -> Result<Undone, Failure> {
+    require(database, id)?;
+    let taken = transcript_from(database, id, from)?;
+    if taken.messages.first() != Some(&from.0) {
+        return Err(not_in_transcript(id, from).into());
+    }
+    trash::make_undone(database)?;
+    // The table may be new, or have new columns.
+    database.refresh()?;
+    let batch: i64 = database
+        .prepare_cached("SELECT coalesce(max(hx_batch), 0) + 1 FROM hx_undone WHERE session_id = ?")?
+        .query_row(params![id.as_str()], |row| row.get(0))?;
+    let list = taken.list();
+    keep(database, &taken.messages, &list, batch, now)?;
+    database
+        .prepare_cached(
+            "UPDATE sessions SET message_count = coalesce(message_count, 0) - ?, \
                  tool_call_count = coalesce(tool_call_count, 0) - ? WHERE id = ?",
-            )?
-            .execute(params![taken.messages.len() as i64, taken.tool_calls, id.as_str()])?;
-        if database.shape().rewinds {
-            database
-                .prepare_cached("UPDATE sessions SET rewind_count = rewind_count + 1 WHERE id = ?")?
-                .execute(params![id.as_str()])?;
-        }
+        )?
+        .execute(params![taken.messages.len() as i64, taken.tool_calls, id.as_str()])?;
+    if database.shape().rewinds {
         database
-            .prepare_cached(
-                "DELETE FROM hx_request WHERE session_id = ? AND message_id IN (SELECT value FROM json_each(?))",
-            )?
-            .execute(params![id.as_str(), list])?;
-        refresh::summary(database, id)?;
-        Ok(Undone { batch, messages: taken.messages.len() as u64 })
-    })
+            .prepare_cached("UPDATE sessions SET rewind_count = rewind_count + 1 WHERE id = ?")?
+            .execute(params![id.as_str()])?;
+    }
+    database
+        .prepare_cached(
+            "DELETE FROM hx_request WHERE session_id = ? AND message_id IN (SELECT value FROM json_each(?))",
+        )?
+        .execute(params![id.as_str(), list])?;
+    refresh::summary(database, id)?;
+    Ok(Undone { batch, messages: taken.messages.len() as u64 })
 }
 
 /// Messages that are undone.
@@ -92,7 +100,7 @@ fn transcript_from(database: &Database, id: &SessionId, from: MessageId) -> Resu
 }
 
 /// Takes messages out of the transcript.
-fn keep(database: &Database, list: &str, batch: i64, request: &Request, messages: &[i64]) -> Result<(), Failure> {
+fn keep(database: &Database, messages: &[i64], list: &str, batch: i64, now: Timestamp) -> Result<(), Failure> {
     let shape = database.shape();
     let columns = if shape.has_active() { "id, session_id".to_owned() } else { trash::undone_columns(database)? };
     database
@@ -100,7 +108,7 @@ fn keep(database: &Database, list: &str, batch: i64, request: &Request, messages
             "INSERT INTO hx_undone (hx_batch, hx_undone_at, {columns}) SELECT ?1, ?2, {columns} FROM messages \
              WHERE id IN (SELECT value FROM json_each(?3)) ORDER BY id"
         ))?
-        .execute(params![batch, request.at.seconds(), list])?;
+        .execute(params![batch, now.seconds(), list])?;
     let these = "WHERE id IN (SELECT value FROM json_each(?))";
     if shape.has_active() {
         let compacted = if shape.has_compacted() { ", compacted = 0" } else { "" };

@@ -27,6 +27,8 @@ pub(crate) struct Shape {
     pub(crate) model_usage: bool,
     /// Whether `hx_session` has the causes of resets; a file of revision 1 has none until it is written.
     pub(crate) causes: bool,
+    /// Whether `hx_handoff` has the columns of revision 2.
+    pub(crate) handoffs: bool,
     /// Whether `hx_pin` and `hx_tag` exist, which are ours and created by the first pin or tag.
     pub(crate) pins_and_tags: bool,
 }
@@ -49,6 +51,7 @@ impl Shape {
             undone: has("hx_undone", "hx_batch")?,
             model_usage: has("session_model_usage", "input_tokens")?,
             causes: has("hx_session", "cause")?,
+            handoffs: has("hx_handoff", "expires_at")?,
             pins_and_tags: has("hx_pin", "pinned_at")? && has("hx_tag", "tag")?,
         })
     }
@@ -100,6 +103,19 @@ impl Shape {
             "(SELECT session_id FROM messages UNION ALL SELECT session_id FROM hx_undone WHERE hx_number IS NULL AND role IS NOT NULL)"
         } else {
             "messages"
+        }
+    }
+
+    /// Returns the SQL expression for the time of the newest message of a session `s`, undone ones too; NULL if it has
+    /// none. Numbers sort before text, so the bound excludes values that are not times.
+    pub(crate) const fn newest_time(self) -> &'static str {
+        if self.undone {
+            "(SELECT max(time) FROM (SELECT (SELECT m.timestamp FROM messages m WHERE m.session_id = s.id \
+             AND m.timestamp <= 9e999 ORDER BY m.timestamp DESC LIMIT 1) AS time UNION ALL SELECT u.timestamp \
+             FROM hx_undone u WHERE u.session_id = s.id AND u.hx_number IS NULL AND u.timestamp <= 9e999))"
+        } else {
+            "(SELECT m.timestamp FROM messages m WHERE m.session_id = s.id AND m.timestamp <= 9e999 \
+             ORDER BY m.timestamp DESC LIMIT 1)"
         }
     }
 

@@ -111,6 +111,12 @@ pub(crate) fn list(database: &Database, after: Option<OutboundId>, limit: u32) -
     Ok(parts)
 }
 
+/// Deletes the parts of a turn's replies that were not delivered.
+pub(crate) fn drop_open(database: &Database, turn: TurnId) -> Result<(), Failure> {
+    database.prepare_cached("DELETE FROM hx_outbox WHERE settled_at IS NULL AND turn = ?")?.execute([turn.0])?;
+    Ok(())
+}
+
 /// Deletes parts that were settled before a time, at most `limit`. Returns how many.
 pub(crate) fn forget(database: &Database, before: Timestamp, limit: u32) -> Result<u64, Failure> {
     let mut statement = database
