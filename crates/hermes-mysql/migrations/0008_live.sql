@@ -129,7 +129,7 @@ CREATE TABLE IF NOT EXISTS hx_change (
 -- The name of this feed, and the number up to which its rows were deleted.
 INSERT INTO hx_state (`key`, value) VALUES ('feed', md5(concat(uuid(), rand()))), ('feed_start', '0') ON DUPLICATE KEY UPDATE `key` = `key`;
 
--- What comes back with a conversation from the trash. place: the position of a message in its session.
+-- The undone messages of conversations in the trash. place: the position of a message in its session.
 CREATE TABLE IF NOT EXISTS hx_trash_undone (
     number BIGINT NOT NULL,
     session_id VARBINARY(255) NOT NULL,
@@ -137,21 +137,6 @@ CREATE TABLE IF NOT EXISTS hx_trash_undone (
     batch BIGINT NOT NULL,
     undone_at DOUBLE NOT NULL,
     PRIMARY KEY (number, session_id, place)
-) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
-CREATE TABLE IF NOT EXISTS hx_trash_route (
-    number BIGINT NOT NULL,
-    route_key VARBINARY(1600) NOT NULL,
-    session_id VARBINARY(255) NOT NULL,
-    generation BIGINT NOT NULL,
-    session_key LONGTEXT NOT NULL,
-    source LONGTEXT,
-    display_name LONGTEXT,
-    created_at DOUBLE NOT NULL,
-    touched_at DOUBLE NOT NULL,
-    suspended SMALLINT NOT NULL,
-    notice LONGTEXT,
-    last_prompt_tokens BIGINT,
-    PRIMARY KEY (number, route_key)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- cause: of a reset, beside the end reason.

@@ -129,7 +129,7 @@ CREATE INDEX hx_change_at ON hx_change (at);
 -- The name of this feed, and the number up to which its rows were deleted.
 INSERT INTO hx_state (key, value) VALUES ('feed', md5(random()::text || clock_timestamp()::text)), ('feed_start', '0');
 
--- What comes back with a conversation from the trash. place: the position of a message in its session.
+-- The undone messages of conversations in the trash. place: the position of a message in its session.
 CREATE TABLE hx_trash_undone (
     number BIGINT NOT NULL,
     session_id TEXT COLLATE "C" NOT NULL,
@@ -137,21 +137,6 @@ CREATE TABLE hx_trash_undone (
     batch BIGINT NOT NULL,
     undone_at DOUBLE PRECISION NOT NULL,
     PRIMARY KEY (number, session_id, place)
-);
-CREATE TABLE hx_trash_route (
-    number BIGINT NOT NULL,
-    route_key TEXT COLLATE "C" NOT NULL,
-    session_id TEXT COLLATE "C" NOT NULL,
-    generation BIGINT NOT NULL,
-    session_key TEXT NOT NULL,
-    source TEXT,
-    display_name TEXT,
-    created_at DOUBLE PRECISION NOT NULL,
-    touched_at DOUBLE PRECISION NOT NULL,
-    suspended SMALLINT NOT NULL,
-    notice TEXT,
-    last_prompt_tokens BIGINT,
-    PRIMARY KEY (number, route_key)
 );
 
 -- cause: of a reset, beside the end reason.

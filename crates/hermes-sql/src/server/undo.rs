@@ -111,3 +111,33 @@ pub async fn list<T: Sql>(transaction: &T, id: &SessionId) -> Result<Vec<UndoneM
     }
     Ok(undone)
 }
+
+/// The messages of a session `$2`, with their places.
+const PLACES: &str = "(SELECT id, row_number() OVER (ORDER BY id) AS place FROM messages WHERE session_id = $2) n";
+
+/// Copies the batches of a session to an entry of the trash, by the places of the messages: they may get other ids when
+/// they come back.
+pub(super) async fn keep<T: Sql>(transaction: &T, number: i64, id: &SessionId) -> Result<(), T::Failure> {
+    if transaction.row("SELECT 1 FROM hx_undone WHERE session_id = $1 LIMIT 1", values![id.as_str()]).await?.is_none() {
+        return Ok(());
+    }
+    let sql = format!(
+        "INSERT INTO hx_trash_undone (number, session_id, place, batch, undone_at) \
+         SELECT $1, u.session_id, n.place, u.batch, u.undone_at FROM {PLACES} JOIN hx_undone u ON u.message_id = n.id"
+    );
+    transaction.run(&sql, values![number, id.as_str()]).await.map(drop)
+}
+
+/// Copies the batches of a session that comes back from an entry of the trash.
+pub(super) async fn restore<T: Sql>(transaction: &T, number: i64, id: &SessionId) -> Result<(), T::Failure> {
+    let sql = "SELECT 1 FROM hx_trash_undone WHERE number = $1 AND session_id = $2 LIMIT 1";
+    if transaction.row(sql, values![number, id.as_str()]).await?.is_none() {
+        return Ok(());
+    }
+    let sql = format!(
+        "INSERT INTO hx_undone (message_id, session_id, batch, undone_at) \
+         SELECT n.id, t.session_id, t.batch, t.undone_at FROM {PLACES} JOIN hx_trash_undone t \
+         ON t.number = $1 AND t.session_id = $2 AND t.place = n.place"
+    );
+    transaction.run(&sql, values![number, id.as_str()]).await.map(drop)
+}

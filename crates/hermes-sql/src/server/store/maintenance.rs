@@ -21,18 +21,22 @@ macro_rules! server_maintenance {
             use std::path::Path;
             use $crate::job;
             use $crate::server::{
-                Words as _, carry, deletion, import, insights, maintenance, messages, meta, pins_and_tags, statistics,
-                verify,
+                Words as _, carry, changes, deletion, import, insights, maintenance, messages, meta, pins_and_tags,
+                statistics, verify,
             };
 
             #[async_trait]
             impl Maintenance for $store {
                 async fn upkeep(&self) -> Result<bool, StoreError> {
                     let is_done = self.optimize().await? == Optimizing::Done;
+                    let has_old =
+                        job!(&self.database, Purpose::write_much(&[]), "forget old changes", |transaction| {
+                            changes::prune(transaction)
+                        })?;
                     if is_done {
                         self.database.tidy().await;
                     }
-                    Ok(!is_done)
+                    Ok(!is_done || has_old)
                 }
 
                 async fn optimize(&self) -> Result<Optimizing, StoreError> {
