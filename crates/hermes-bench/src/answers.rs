@@ -2,10 +2,8 @@
 
 use crate::Anything;
 use crate::stopwatch::Stopwatch;
-use hermes_mysql::{MysqlOptions, MysqlStore};
-use hermes_postgres::{PostgresOptions, PostgresStore};
+use crate::stores;
 use hermes_session::search::{Query, SearchAnswer, SearchRequest};
-use hermes_session::{Store, StoreError};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +14,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Returns the first two pages of each of the queries, a JSON list of strings, from the store at `url`: a server or a file.
 pub(crate) fn run(runtime: &Runtime, url: &str, queries: &Path) -> Result<Value, Anything> {
-    let store = runtime.block_on(open(url))?;
+    let store = runtime.block_on(stores::open(url, true))?;
     let queries: Vec<String> = serde_json::from_slice(&std::fs::read(queries)?)?;
     let mut answers = Map::new();
     for text in &queries {
@@ -32,18 +30,6 @@ pub(crate) fn run(runtime: &Runtime, url: &str, queries: &Path) -> Result<Value,
         answers.insert(text.clone(), json!({"pages": pages, "ms": milliseconds}));
     }
     Ok(Value::Object(answers))
-}
-
-async fn open(url: &str) -> Result<Box<dyn Store>, StoreError> {
-    Ok(match url.split_once("://").map(|(scheme, _)| scheme) {
-        Some("postgresql") => Box::new(
-            PostgresStore::open(url, &PostgresOptions { read_only: true, ..PostgresOptions::default() }).await?,
-        ),
-        Some("mysql") => {
-            Box::new(MysqlStore::open(url, &MysqlOptions { read_only: true, ..MysqlOptions::default() }).await?)
-        }
-        _ => Box::new(crate::open(url)?),
-    })
 }
 
 fn page(answer: &SearchAnswer) -> Value {

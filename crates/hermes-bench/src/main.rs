@@ -9,12 +9,14 @@ mod append;
 mod appender;
 mod corpus;
 mod find;
+mod live;
 mod optimize;
 mod prune;
 mod reads;
 mod recall;
 mod servers;
 mod stopwatch;
+mod stores;
 mod threads;
 
 use hermes_session::{Maintenance as _, StoreError};
@@ -25,7 +27,8 @@ use std::path::Path;
 const USAGE: &str = "usage: hermes-bench load CORPUS FILE | reads CORPUS FILE | append CORPUS FILE COUNT | \
                      appender FILE BODIES NAME SECONDS PAUSE_MS | prune FILE NOW DAYS | optimize FILE | threads FILE | \
                      find FILE QUERIES | recall FILE QUERIES | servers CORPUS FILE QUERIES SECONDS | \
-                     answers URL QUERIES";
+                     answers URL QUERIES | live-fight ENGINE PROCESSES TAKES | live-kills ENGINE KILLS | \
+                     live-mail ENGINE COUNT | live-fenced ENGINE COUNT (ENGINE: sqlite, postgres, mariadb)";
 
 /// Any error: a benchmark stops at the first one.
 type Anything = Box<dyn Error + Send + Sync>;
@@ -64,6 +67,16 @@ fn main() -> Result<(), Anything> {
             servers::run(&runtime, Path::new(corpus), file, Path::new(queries), seconds.parse()?)?
         }
         ["answers", url, queries] => answers::run(&runtime, url, Path::new(queries))?,
+        ["live-fight", engine, processes, takes] => {
+            runtime.block_on(live::fight::run(engine, processes.parse()?, takes.parse()?))?
+        }
+        ["live-fighter", url, takes, number] => {
+            runtime.block_on(live::fight::fighter(url, takes.parse()?, number.parse()?))?
+        }
+        ["live-kills", engine, kills] => runtime.block_on(live::kills::run(engine, kills.parse()?))?,
+        ["live-answerer", url] => runtime.block_on(live::kills::answerer(url))?,
+        ["live-mail", engine, count] => runtime.block_on(live::mail::run(engine, count.parse()?))?,
+        ["live-fenced", engine, count] => runtime.block_on(live::fenced::run(engine, count.parse()?))?,
         ["threads", file] => threads::run(&runtime, file)?,
         _ => return Err(USAGE.into()),
     };

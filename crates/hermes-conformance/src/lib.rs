@@ -18,6 +18,7 @@ pub mod questions;
 pub mod servers;
 
 pub mod archive;
+pub mod carry;
 pub mod changes;
 pub mod concurrency;
 pub mod deletion;

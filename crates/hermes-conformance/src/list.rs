@@ -1,9 +1,9 @@
 //! Every case, by module. A test compares this list with the modules.
 
 use crate::{
-    Case, archive, changes, concurrency, deletion, functions, gateway, import, insights, leases, lineage, listing,
-    mail, maintenance, messages, meta, ordering, pieces, pins_and_tags, recorded, requests, routes, scope, search,
-    sessions, states, text, titles, topics, transfer, trash, turns, undo, usage,
+    Case, archive, carry, changes, concurrency, deletion, functions, gateway, import, insights, leases, lineage,
+    listing, mail, maintenance, messages, meta, ordering, pieces, pins_and_tags, recorded, requests, routes, scope,
+    search, sessions, states, text, titles, topics, transfer, trash, turns, undo, usage,
 };
 
 macro_rules! cases {
@@ -334,6 +334,11 @@ pub const CASES: &[Case] = cases![
     states::the_trash_keeps_every_state,
     states::an_export_has_every_state,
     states::a_transfer_carries_every_state,
+    carry::every_kind_is_carried,
+    carry::pages_follow_each_other,
+    carry::a_repetition_changes_nothing,
+    carry::records_without_a_place_are_left_out,
+    carry::a_received_message_of_a_lost_turn_is_done,
     leases::one_holder_at_a_time,
     leases::expired_leases_are_free,
     leases::an_idle_owner_yields,

@@ -5,6 +5,7 @@
 //! changed.
 
 mod arrivals;
+mod carry;
 mod changes;
 mod gateway;
 mod insights;

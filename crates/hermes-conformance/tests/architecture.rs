@@ -35,7 +35,8 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 33] = [
+const CASE_MODULES: [&str; 34] = [
+    "carry",
     "changes",
     "leases",
     "turns",

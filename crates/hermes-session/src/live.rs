@@ -5,6 +5,7 @@
 //! [`TurnStore`](crate::TurnStore), [`MailStore`](crate::MailStore), [`RouteStore`](crate::RouteStore) and
 //! [`ChangeStore`](crate::ChangeStore).
 
+pub mod carry;
 pub mod changes;
 pub mod lease;
 pub mod mail;
@@ -12,6 +13,7 @@ pub mod route;
 pub mod turn;
 pub mod undo;
 
+pub use carry::{Carried, LiveKind, LiveRecord};
 pub use changes::{ChangeMark, Changed, Changes, Kinds};
 pub use lease::{Acquired, Fence, Grant, Holder, Lease, MAX_HOLD_NAME, Renewed, Resource, Take, Terms};
 pub use mail::{

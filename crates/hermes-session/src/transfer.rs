@@ -12,6 +12,7 @@ mod catch_up;
 mod checkpoint;
 mod compare;
 mod link;
+mod live;
 mod meanwhile;
 mod pages;
 mod portable;
@@ -62,7 +63,8 @@ pub type Watch<'a> = &'a mut (dyn FnMut(Progress) -> ControlFlow<()> + Send);
 ///   exists with other content is reported as a conflict and left unchanged.
 /// * Parents may come after their children. A parent that does not exist, or that would close a cycle, is left out and
 ///   reported.
-/// * Values beside the sessions, topics of chats, pins and tags are copied too; existing ones stay unchanged.
+/// * Values beside the sessions, topics of chats, pins and tags, and live data are copied too; existing ones stay
+///   unchanged. Leases stay behind.
 /// * Everything that can't be copied is reported with the reason.
 ///
 /// # Errors
@@ -99,6 +101,7 @@ pub async fn copy(
     beside::values(from, to, options.is_rehearsal, &mut report).await?;
     beside::topics(from, to, options.is_rehearsal, &mut report).await?;
     beside::pins_and_tags(from, to, options.is_rehearsal, &mut report).await?;
+    live::copy(from, to, options.is_rehearsal, &mut report).await?;
     beside::foreign(from, &mut report).await?;
     if !options.is_rehearsal {
         Checkpoint::remove(to).await?;

@@ -38,6 +38,8 @@ pub struct Migrated<'a> {
     pub topics: u64,
     /// Conversations that got a pin or tags.
     pub marks: u64,
+    /// Records of live data that were copied: routes, cursors, open turns, mail, causes of resets.
+    pub live: u64,
     /// Messages that the search indexes of the target hold.
     pub fts_entries: u64,
     /// How long it took, in seconds.
@@ -100,6 +102,10 @@ pub struct Proof<'a> {
     pub left_out: u64,
     /// Conversations whose pins and tags were compared.
     pub marks: u64,
+    /// Records of live data of the source that were compared.
+    pub live: u64,
+    /// Those of them that are not in the target.
+    pub live_missing: u64,
     /// The hash over the hashes of all sessions of the source.
     pub sha256_from: &'a str,
     /// The hash over the hashes of all sessions of the target.
@@ -162,6 +168,8 @@ impl<'a> From<&'a transfer::Proof> for Proof<'a> {
             unlinked: proof.unlinked,
             left_out: proof.left_out,
             marks: proof.pins_and_tags,
+            live: proof.live,
+            live_missing: proof.live_missing,
             sha256_from: &proof.hashes.0,
             sha256_to: &proof.hashes.1,
             mismatch_count: proof.mismatches,

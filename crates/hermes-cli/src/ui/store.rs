@@ -77,6 +77,7 @@ pub(crate) fn migrated(migrated: &Migrated) -> Vec<Line> {
             ),
         ),
         ("pins, tags", some(report.pins_and_tags, format!("of {}", plural(report.pins_and_tags, "conversations")))),
+        ("live data", some(report.live, plural(report.live, "records"))),
     ];
     let mut lines = vec![Line::plain_text(summary)];
     lines.extend(facts.into_iter().filter_map(|(name, value)| Some(fact((name, value?)))));
@@ -106,6 +107,10 @@ fn proof(proof: &Proof) -> Vec<Line> {
     let mut facts = vec![("proof", if aside.is_empty() { same } else { format!("{same} ({aside})") })];
     if proof.missing > 0 {
         facts.push(("missing", format!("{} of the source are not in the target", plural(proof.missing, "messages"))));
+    }
+    if proof.live_missing > 0 {
+        let missing = plural(proof.live_missing, "records");
+        facts.push(("live data", format!("{missing} of {} are not in the target", number(proof.live))));
     }
     facts.push(("sha256", proof.hashes.1.clone()));
     facts.push((

@@ -37,6 +37,7 @@ mod old_schema;
 mod optimize;
 mod pins_and_tags;
 mod places;
+mod previous;
 mod prune;
 mod rename;
 mod repair;

@@ -2,6 +2,7 @@
 
 use crate::extra::Table;
 use crate::import::{ImportPiece, Imported, LeftOut, TableRow};
+use crate::live::{Carried, LiveRecord};
 use crate::retention::{Pruned, RetentionPolicy};
 use crate::{
     BackupReport, ConversationStore, Foreign, Insights, InsightsRequest, Optimizing, PinAndTags, Relation, Report,
@@ -148,6 +149,21 @@ pub trait Maintenance: ConversationStore {
     /// `NotFound` if there is no such session.
     //  Cases: import::rows_without_a_table_are_left_out
     async fn import_rows(&self, session: &SessionId, rows: &[TableRow]) -> Result<Vec<LeftOut>, StoreError>;
+
+    /// Returns up to `limit` records of live data after a record, or from the first on: by [kind](LiveRecord::kind), and
+    /// within a kind by key or id.
+    //  Cases: carry::every_kind_is_carried, carry::pages_follow_each_other
+    async fn live_records(&self, after: Option<&LiveRecord>, limit: u32) -> Result<Vec<LiveRecord>, StoreError>;
+
+    /// Stores live data of another store in one step. Returns the answer to each record. What the store has already
+    /// stays as it is, so that the call can be repeated.
+    ///
+    /// A record is left out if its session or its route does not exist. A turn keeps its id; it is left out if the id was
+    /// used, or its conversation is in a turn. A received message of a turn that is not open is done. A part that was
+    /// being sent may have been [delivered](crate::live::Outbound::doubtful).
+    //  Cases: carry::every_kind_is_carried, carry::a_repetition_changes_nothing, carry::records_without_a_place_are_left_out,
+    //         carry::a_received_message_of_a_lost_turn_is_done
+    async fn import_live(&self, records: &[LiveRecord]) -> Result<Vec<Carried>, StoreError>;
 
     /// Returns up to `limit` keys and values stored beside the sessions, sorted by the keys' bytes: those after
     /// `after`, or from the first on.

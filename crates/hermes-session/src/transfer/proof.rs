@@ -6,7 +6,7 @@ use super::pages::Rows;
 use super::report::{MAX_FINDINGS, Phase, Progress, TransferError};
 use super::sample::Sample;
 use super::spot::{self, Known};
-use super::{Watch, go_on, portable};
+use super::{Watch, go_on, live, portable};
 use crate::export::{SESSION_LINE_END, message_object, session_line_head};
 use crate::import::compare::is_renamed;
 use crate::{
@@ -56,6 +56,10 @@ pub struct Proof {
     pub unlinked: u64,
     /// Conversations of the source whose pins and tags were compared.
     pub pins_and_tags: u64,
+    /// Records of live data of the source that were compared.
+    pub live: u64,
+    /// Those of them that are not in the target.
+    pub live_missing: u64,
     /// Sessions that were not compared: reported conflicts and unreadable sessions.
     pub left_out: u64,
     /// Hash over the hashes of all compared sessions, in the source and in the target.
@@ -96,7 +100,9 @@ pub struct SpotQuery {
 impl Proof {
     /// Returns whether everything that was compared is equal.
     pub fn holds(&self) -> bool {
-        self.mismatches == 0 && self.queries.iter().all(|query| query.missing == 0 && query.extra == 0)
+        self.mismatches == 0
+            && self.live_missing == 0
+            && self.queries.iter().all(|query| query.missing == 0 && query.extra == 0)
     }
 }
 
@@ -136,6 +142,7 @@ pub async fn prove(
     let Prover { mut proof, sample, unsound, renumbered, all } = prover;
     proof.hashes = (hexadecimal(all.0), hexadecimal(all.1));
     compare_pins_and_tags(from, to, &unsound, &mut proof).await?;
+    live::compare(from, to, &unsound, &mut proof).await?;
     let known = Known { unsound: &unsound, renumbered: &renumbered };
     for word in sample.words() {
         if proof.queries.len() == words {

@@ -55,6 +55,8 @@ pub struct TransferReport {
     pub topics: u64,
     /// Conversations that got a pin or tags.
     pub pins_and_tags: u64,
+    /// Records of live data that were copied: routes, cursors, open turns, mail, causes of resets.
+    pub live: u64,
     /// Position from which an unfinished transfer was continued, if there was one.
     pub resumed_after: Option<SessionId>,
     /// Number of findings.
@@ -93,6 +95,8 @@ pub enum FindingKind {
     Value,
     /// A row about topics of chats was not copied.
     Topic,
+    /// A record of live data has no place in the target.
+    Live,
     /// Something that another program keeps in the source has no place in the target.
     Foreign,
 }
@@ -109,6 +113,7 @@ impl FindingKind {
             Self::Changed => "changed",
             Self::Value => "value",
             Self::Topic => "topic",
+            Self::Live => "live",
             Self::Foreign => "foreign",
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::calls::hidden::{self, Arrival, Hidden};
 use crate::calls::row::require;
-use crate::calls::{deletion, extra, messages, sessions, titles, usage};
+use crate::calls::{deletion, extra, messages, sessions, titles, undo, usage};
 use crate::care::refresh;
 use crate::care::stale::place_bit;
 use crate::error::Failure;
@@ -136,7 +136,7 @@ fn add(
 }
 
 pub(crate) fn is_taken(database: &Database, id: MessageId) -> Result<bool, Failure> {
-    Ok(database.prepare_cached("SELECT 1 FROM messages WHERE id = ?")?.exists([id.0])?)
+    Ok(database.prepare_cached("SELECT 1 FROM messages WHERE id = ?")?.exists([id.0])? || undo::has(database, id)?)
 }
 
 /// Shows a session that is complete.

@@ -66,7 +66,7 @@ pub(crate) enum Access {
 /// Opens the file for the writer, creates or checks its schema, and creates its folder if needed.
 ///
 /// A file that can't be written is opened read-only, which is reported. With [`Adopt::OnFirstWrite`], a file that is
-/// not adopted yet is opened for reading as well.
+/// not adopted yet, or that a later revision wrote, is opened for reading as well.
 pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened, StoreError> {
     const OP: &str = "open the store";
     let create = options.create && !options.read_only;
@@ -80,9 +80,14 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened
     let failed = |failure: Failure| {
         failure.into_store_error(Circumstances { op: OP, waited: start.elapsed(), location: &location })
     };
-    let to_read = |reader, access| {
-        let notices =
-            if access == Access::ReadOnly(ReadOnlyReason::NotWritable) { vec![Notice::ReadOnly] } else { vec![] };
+    let to_read = |reader: Database, access| {
+        let mut notices = Vec::new();
+        if access == Access::ReadOnly(ReadOnlyReason::NotWritable) {
+            notices.push(Notice::ReadOnly);
+        }
+        if schema::is_later(&reader) {
+            notices.push(Notice::LaterRevision { revision: reader.revision() });
+        }
         debug!(?path, ?access, took = ?start.elapsed(), "store opened for reading");
         Ok(Opened { writer: None, reader: Some(reader), access, notices, queue: Queue::of(path) })
     };
@@ -94,7 +99,8 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened
         let is_damaged = damage::is_marked(path);
         let reader = if is_damaged { open_read_only(path) } else { open_to_write_later(path) }.map_err(failed)?;
         let is_due = options.adopt == Adopt::OldAtOpen && schema::is_old(&reader, path).map_err(failed)?;
-        if is_damaged || (reader.memory().is_some() && !is_due) {
+        let is_incomplete = reader.memory().is_some() || schema::is_behind(&reader);
+        if is_damaged || schema::is_later(&reader) || (is_incomplete && !is_due) {
             return to_read(reader, Access::WriteLater);
         }
     }

@@ -28,6 +28,8 @@ pub(crate) enum Notice {
     ColumnsAdded(Vec<String>),
     /// The file can't be written.
     ReadOnly,
+    /// A later revision of this program wrote the file, so that this one only reads it.
+    LaterRevision { revision: i64 },
     /// A verification found damage and recorded it in the marker, which keeps everything from writing.
     DamageRecorded { marker: PathBuf },
     /// A verification found the file sound and removed the marker.
@@ -117,6 +119,9 @@ impl fmt::Display for Notice {
                 }
             }
             Self::ReadOnly => write!(f, "the store is not writable; opened it read-only"),
+            Self::LaterRevision { revision } => {
+                write!(f, "a newer hermes (revision {revision}) has written the store; this one only reads it")
+            }
             Self::DamageRecorded { marker } => {
                 write!(f, "commands that write are refused while {} exists", marker.display())
             }

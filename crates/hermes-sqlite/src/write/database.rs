@@ -16,6 +16,8 @@ pub(crate) struct Database {
     extras: RefCell<Arc<Extras>>,
     /// SQLite's schema version as of the last look at the schema.
     cookie: Cell<Option<i64>>,
+    /// Our revision of the file, as of that look.
+    revision: Cell<i64>,
     /// The last counts of the word index.
     census: RefCell<Option<Census>>,
     /// Objects that the last write failed in; the retry goes without them.
@@ -65,6 +67,7 @@ impl Database {
             layout: Cell::default(),
             extras: RefCell::default(),
             cookie: Cell::new(None),
+            revision: Cell::new(0),
             census: RefCell::default(),
             blamed: RefCell::default(),
             given_up: RefCell::default(),
@@ -104,6 +107,11 @@ impl Database {
         let database = Self::new(connection);
         database.refresh()?;
         Ok(database)
+    }
+
+    /// Returns our revision of the file, as of the start of this transaction.
+    pub(crate) fn revision(&self) -> i64 {
+        self.revision.get()
     }
 
     /// Returns the shape of the tables, as of the start of this transaction.
@@ -158,6 +166,7 @@ impl Database {
         if self.cookie.get() != Some(cookie) {
             self.shape.set(Shape::of(&self.connection)?);
             self.layout.set(Layout::of(&self.connection)?);
+            self.revision.set(self.pragma_query_value(None, "user_version", |row| row.get(0))?);
             self.extras.replace(Arc::new(Extras::of(&self.connection)?));
             self.cookie.set(Some(cookie));
             self.census.replace(None);

@@ -6,6 +6,7 @@
 use crate::error::{Circumstances, Failure};
 use crate::index::indexes;
 use crate::open::damage::Damage;
+use crate::open::schema;
 use crate::write::database::Database;
 use crate::write::queue::Queue;
 use crate::write::readers::{Need, ReadJob, Readers, finish};
@@ -40,7 +41,10 @@ impl<T: Send, F: FnMut(&Database) -> Result<T, Failure> + Send> WriteJob for Wri
     }
 
     fn run(&mut self, database: &Database) -> bool {
-        let outcome = self.outcome.insert(indexes::despite_indexes(database, || (self.work)(database)));
+        let outcome = self.outcome.insert(
+            schema::refuse_later(database, &self.location)
+                .and_then(|()| indexes::despite_indexes(database, || (self.work)(database))),
+        );
         if let Err(failure) = outcome
             // A failure that is blamed on an index is retried with a new one.
             && !database.has_blame()

@@ -9,6 +9,7 @@ use crate::index::indexes;
 use crate::open::connection;
 use crate::open::damage::{self, Damage};
 use crate::open::options::{IndexAtClose, Synchronous};
+use crate::open::schema;
 use crate::write::background::{Background, Chores, LAST, Work};
 use crate::write::checkpoint::Folder;
 use crate::write::database::{Blame, Database};
@@ -400,6 +401,10 @@ impl Writer {
         let Some(background) = self.settings.background else { return Ok(false) };
         let start = self.begin(deadline).inspect_err(|_| self.database.blame(Blame::default()))?;
         let database = &self.database;
+        if schema::is_later(database) {
+            roll_back(database);
+            return Ok(false);
+        }
         let outcome = indexes::despite_indexes(database, || (background.of(work))(database))
             .and_then(|more| self.commit(start).map(|()| more).map_err(Failure::from));
         roll_back(&self.database);

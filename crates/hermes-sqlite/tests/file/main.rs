@@ -31,6 +31,7 @@ mod processes;
 mod queue;
 mod read_only;
 mod refusals;
+mod revisions;
 mod room;
 mod search;
 mod stale;

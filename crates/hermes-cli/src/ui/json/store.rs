@@ -39,6 +39,7 @@ pub(crate) fn migrated(migrated: &Migrated) -> String {
         values: report.values,
         topics: report.topics,
         marks: report.pins_and_tags,
+        live: report.live,
         fts_entries: migrated.fts_entries,
         seconds: migrated.took.as_secs_f64(),
         found: report.found,

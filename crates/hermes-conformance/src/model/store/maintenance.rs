@@ -1,9 +1,10 @@
 //! Upkeep, verification, backup, statistics, retention, import.
 
-use super::super::ModelStore;
+use super::super::{ModelStore, carry};
 use async_trait::async_trait;
 use hermes_session::extra::Table;
 use hermes_session::import::{ImportPiece, Imported, LeftOut, TableRow, checked_link, count_left_out};
+use hermes_session::live::{Carried, LiveRecord};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
     BackupReport, Foreign, IndexHealth, Insights, InsightsRequest, Maintenance, Optimizing, PinAndTags, Relation,
@@ -109,6 +110,19 @@ impl Maintenance for ModelStore {
             }
         }
         Ok(changed)
+    }
+
+    async fn live_records(&self, after: Option<&LiveRecord>, limit: u32) -> Result<Vec<LiveRecord>, StoreError> {
+        let after = after.map(carry::position);
+        let mut records = self.state().live_records();
+        records.retain(|record| after.as_ref().is_none_or(|after| carry::position(record) > *after));
+        records.truncate(limit as usize);
+        Ok(records)
+    }
+
+    async fn import_live(&self, records: &[LiveRecord]) -> Result<Vec<Carried>, StoreError> {
+        let mut state = self.state();
+        Ok(records.iter().map(|record| state.import_live(record)).collect())
     }
 
     async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {

@@ -1,10 +1,10 @@
 //! Determines the state of a file without changing it.
 
-use super::{NEWEST, REVISION, VERSION};
+use super::{NEWEST, READS_FROM, REVISION, VERSION};
 use crate::error::Failure;
 use hermes_session::{Refusal, StoreError};
-use rusqlite::Connection;
 use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _};
 use std::path::Path;
 
 /// The state of a file.
@@ -18,6 +18,10 @@ pub(super) enum State {
     Guest { version: i64 },
     /// It is adopted and complete.
     Current,
+    /// An earlier revision of this program adopted it, and tables of this one are missing.
+    Behind,
+    /// A later revision of this program wrote it, and permits this one to read it.
+    Later { revision: i64 },
 }
 
 /// Columns without which a table of that name is not the agent's.
@@ -34,11 +38,12 @@ const ESSENTIAL: [(&str, &str); 7] = [
 pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failure> {
     let refused = |refusal: Refusal| Failure::Store(StoreError::refused(path, refusal));
     let revision: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if revision == REVISION && is_complete(connection)? {
-        return Ok(State::Current);
+    if (1..=REVISION).contains(&revision) && is_complete(connection)? {
+        return Ok(if revision == REVISION && has_live_tables(connection)? { State::Current } else { State::Behind });
     }
     if revision > REVISION {
-        return Err(refused(Refusal::NewerRevision { revision }));
+        let may_read = reads_from(connection)?.is_some_and(|from| from <= REVISION) && is_complete(connection)?;
+        return if may_read { Ok(State::Later { revision }) } else { Err(later(path, revision)) };
     }
     let objects: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if objects == 0 && revision == 0 {
@@ -49,7 +54,7 @@ pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failur
             return Err(refused(Refusal::OtherProgram));
         }
     }
-    if revision != 0 && revision != REVISION {
+    if !(0..=REVISION).contains(&revision) {
         return Err(refused(Refusal::OtherUserVersion { version: revision }));
     }
     let known = match version(connection) {
@@ -63,12 +68,35 @@ pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failur
     }
 }
 
+/// Returns the refusal of a file that a later revision wrote.
+pub(super) fn later(path: &Path, revision: i64) -> Failure {
+    Failure::Store(StoreError::refused(path, Refusal::NewerRevision { revision }))
+}
+
+/// Returns the lowest revision whose readers understand a file; `None` if the file does not say.
+fn reads_from(connection: &Connection) -> Result<Option<i64>, rusqlite::Error> {
+    if !connection.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = 'hx_state'")?.exists([])? {
+        return Ok(None);
+    }
+    let mut statement = connection.prepare_cached("SELECT value FROM main.hx_state WHERE key = ?")?;
+    let text: Option<String> = statement.query_row([READS_FROM], |row| row.get(0)).optional()?;
+    Ok(text.and_then(|text| text.parse().ok()))
+}
+
 /// Returns whether a file that is marked as adopted is complete: it has a supported schema and our side tables.
 fn is_complete(connection: &Connection) -> Result<bool, rusqlite::Error> {
     let side: i64 = connection
         .prepare_cached("SELECT count(*) FROM sqlite_schema WHERE name IN ('hx_session', 'hx_request', 'hx_state', 'hx_pending', 'hx_hidden', 'schema_version')")?
         .query_row([], |row| row.get(0))?;
     Ok(side == 6 && version(connection)?.is_some_and(|known| (VERSION..=NEWEST).contains(&known)))
+}
+
+/// Returns whether a file has the tables of revision 2.
+fn has_live_tables(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    let live: i64 = connection
+        .prepare_cached("SELECT count(*) FROM sqlite_schema WHERE name IN ('hx_lease', 'hx_turn', 'hx_inbox', 'hx_cursor', 'hx_outbox', 'hx_route', 'hx_route_alias')")?
+        .query_row([], |row| row.get(0))?;
+    Ok(live == 7)
 }
 
 /// Returns the agent's schema version; `None` if it has none. The table should have one row; bugs of the agent may
