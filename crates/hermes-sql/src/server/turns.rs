@@ -1,12 +1,11 @@
 //! Turns: one row per open turn, which its conversation has at most one of.
 
-use super::changes::{MESSAGES, OWNER};
 use super::messages::root;
 use super::requests::{once, repeated};
 use super::row::lock;
 use super::{Failing as _, Fields as _, Odd, ServerRow, Sql, mail, routes, usage};
 use crate::values;
-use hermes_session::live::{Fence, NewTurn, OpenedTurn, RouteKey, Turn, TurnClose, TurnId, TurnKind};
+use hermes_session::live::{Fence, Kinds, NewTurn, OpenedTurn, RouteKey, Turn, TurnClose, TurnId, TurnKind};
 use hermes_session::{Conflict, MessageId, NewMessage, Request, SessionId, Timestamp, change};
 
 const COLUMNS: &str = "id, conversation, session_id, kind, route, fence, attempts, opened_at, opened_by";
@@ -37,9 +36,9 @@ pub async fn open<T: Sql>(
                 mail::take_row(transaction, row, turn.id, *message).await?;
             }
         }
-        transaction.note(&turn.conversation, OWNER);
+        transaction.note(&turn.conversation, Kinds::OWNER);
         if !ids.is_empty() {
-            transaction.note(&new.session, MESSAGES);
+            transaction.note(&new.session, Kinds::MESSAGES);
         }
         let notice = match &new.route {
             Some(key) => routes::touch(transaction, key, request.at).await?,
@@ -64,7 +63,7 @@ pub async fn resume<T: Sql>(transaction: &T, id: TurnId, request: &Request) -> R
         if transaction.run(sql, values).await? == 0 {
             return Err(moved::<T>());
         }
-        transaction.note(&turn.conversation, OWNER);
+        transaction.note(&turn.conversation, Kinds::OWNER);
         Ok(resumed)
     })
     .await
@@ -95,7 +94,7 @@ pub async fn close<T: Sql>(
         mail::queue(transaction, &close.outbound, Some(&turn), request.at).await?;
         mail::settle_rows(transaction, id, request.at).await?;
         if !ids.is_empty() {
-            transaction.note(&turn.session, MESSAGES);
+            transaction.note(&turn.session, Kinds::MESSAGES);
         }
         Ok(ids)
     })
@@ -136,7 +135,7 @@ pub(super) async fn take<T: Sql>(transaction: &T, turn: &Turn) -> Result<(), T::
     match transaction.run(sql, values![turn.id.0, turn.session.as_str()]).await? {
         0 => Err(moved::<T>()),
         _ => {
-            transaction.note(&turn.conversation, OWNER);
+            transaction.note(&turn.conversation, Kinds::OWNER);
             Ok(())
         }
     }
