@@ -377,6 +377,7 @@ pub const CASES: &[Case] = cases![
     turns::a_fence_is_needed_to_stay_the_owner,
     turns::a_foreign_message_is_met_as_moved,
     turns::of_many_turns_one_is_opened,
+    turns::a_turn_belongs_where_its_session_does,
     turns::inbox_rows_are_taken_once,
     turns::replies_are_queued_with_the_answer,
     turns::the_notice_of_a_route_is_delivered_once,

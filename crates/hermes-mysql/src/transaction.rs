@@ -248,6 +248,7 @@ static DIALECT: Dialect = Dialect {
     // A number with a point is not a double.
     now: "unix_timestamp(sysdate(6)) + 0e0",
     // Each list begins with a unique word, see `spelling::witness`.
+    skip_turns: None,
     words_of_copy: "concat('k__', n.id, IF(left(w.words, 3) = 'k__', substring(w.words, locate(' ', w.words)), concat(' ', w.words)))",
 };
 

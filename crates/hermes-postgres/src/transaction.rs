@@ -268,6 +268,7 @@ static DIALECT: Dialect = Dialect {
     exact: ToOwned::to_owned,
     upsert: |key| format!("ON CONFLICT ({key}) DO UPDATE SET"),
     now: "extract(epoch FROM clock_timestamp())::float8",
+    skip_turns: Some("SELECT setval('hx_turn_id_seq', $1)"),
     words_of_copy: "w.words",
 };
 

@@ -35,8 +35,7 @@ impl State {
     ) -> Result<bool, StoreError> {
         let handoff = self.handoff(id).ok_or_else(|| StoreError::no_session(id))?;
         let conversation = self.root_of(id)?;
-        let open = self.turns.values().find(|turn| turn.conversation == conversation);
-        if let (Some(turn), Some(_)) = (open, handoff.requested(what, at)) {
+        if let (Some(turn), Some(_)) = (self.turn_of(&conversation), handoff.requested(what, at)) {
             return Err(Conflict::TurnOpen { session: id.clone(), turn: turn.id }.into());
         }
         Ok(self.step(id, |handoff| handoff.requested(what, at))?.is_some())

@@ -87,7 +87,7 @@ impl State {
 
     fn is_in_turn(&self, lease: &Lease) -> bool {
         let Resource::Conversation(root) = &lease.resource else { return false };
-        self.turns.values().any(|turn| turn.conversation == *root && turn.fence == Some(lease.fence))
+        self.open_turns().any(|turn| turn.conversation == *root && turn.fence == Some(lease.fence))
     }
 
     fn newest(&self, session: &SessionId) -> Result<Option<MessageId>, StoreError> {

@@ -13,8 +13,7 @@ impl State {
         request: &Request,
     ) -> Result<OpenedTurn, StoreError> {
         let conversation = self.root_of(&new.session)?;
-        let open = self.turns.values().find(|turn| turn.conversation == conversation);
-        let interrupted = open.map(|turn| (turn.id, turn.fence));
+        let interrupted = self.turn_of(&conversation).map(|turn| (turn.id, turn.fence));
         if let Some((turn, fence)) = interrupted
             && (request.fence.is_none() || request.fence == fence)
         {
@@ -55,7 +54,7 @@ impl State {
         turn.fence = request.fence;
         let turn = turn.clone();
         self.note_owner(&turn.session);
-        Ok(turn)
+        Ok(self.placed(&turn))
     }
 
     pub(super) fn close_turn(
@@ -79,6 +78,20 @@ impl State {
         Ok(ids)
     }
 
+    /// Returns the open turns, each with the conversation that its session is part of now.
+    pub(super) fn open_turns(&self) -> impl Iterator<Item = Turn> {
+        self.turns.values().map(|turn| self.placed(turn))
+    }
+
+    /// Returns the open turn of a conversation.
+    pub(super) fn turn_of(&self, conversation: &SessionId) -> Option<Turn> {
+        self.open_turns().find(|turn| turn.conversation == *conversation)
+    }
+
+    fn placed(&self, turn: &Turn) -> Turn {
+        Turn { conversation: self.links().conversation_root(&turn.session), ..turn.clone() }
+    }
+
     /// Returns the session of an open turn.
     pub(super) fn session_of_turn(&self, id: TurnId) -> Result<SessionId, StoreError> {
         Ok(self.turns.get(&id).ok_or(Conflict::TurnClosed(id))?.session.clone())
@@ -92,6 +105,6 @@ impl State {
     }
 
     pub(super) fn forget_turns(&mut self, gone: &BTreeSet<SessionId>) {
-        self.turns.retain(|_, turn| !gone.contains(&turn.session) && !gone.contains(&turn.conversation));
+        self.turns.retain(|_, turn| !gone.contains(&turn.session));
     }
 }

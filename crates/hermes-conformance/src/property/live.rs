@@ -135,7 +135,6 @@ impl Operation {
             | Self::DeleteChain(id)
             | Self::DeleteSession(id)
             | Self::TrashChain(id)
-            | Self::Restore(id)
             | Self::SetPinned(id, _)
             | Self::SetArchived(id, _)
             | Self::ChangeTags(id, ..)
@@ -146,7 +145,13 @@ impl Operation {
             Self::Live(
                 Live::Switch { switch: Switch { key, .. }, .. } | Live::Rekey(key, _) | Live::PatchRoute(key, _),
             ) => store.route(key).await?.map(|route| route.session),
-            Self::Live(_) | Self::EmptyTrash(_) | Self::Prune(_) | Self::Import(_) | Self::Link(..) => None,
+            // A session in the trash has no owner.
+            Self::Restore(_)
+            | Self::Live(_)
+            | Self::EmptyTrash(_)
+            | Self::Prune(_)
+            | Self::Import(_)
+            | Self::Link(..) => None,
         })
     }
 }

@@ -13,19 +13,6 @@ use mark::{Gap, LATE, Mark};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Messages were added.
-pub(super) const MESSAGES: Kinds = Kinds::from_bits(1);
-/// Messages were changed or removed.
-pub(super) const REWRITTEN: Kinds = Kinds::from_bits(2);
-/// A value of a session changed.
-pub(super) const SESSION: Kinds = Kinds::from_bits(4);
-/// The owner or the turn of a conversation changed.
-pub(super) const OWNER: Kinds = Kinds::from_bits(8);
-/// A session came into being.
-pub(super) const CREATED: Kinds = Kinds::from_bits(16);
-/// A session was deleted.
-pub(super) const DELETED: Kinds = Kinds::from_bits(32);
-
 /// Number of rows that one statement writes.
 const LOT: usize = 64;
 

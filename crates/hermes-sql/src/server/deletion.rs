@@ -1,11 +1,11 @@
 //! Deletion of conversations and their delegates. Each is one transaction: readers see all of a conversation or
 //! nothing, and only writers to it wait.
 
-use super::changes::{DELETED, SESSION};
 use super::pins_and_tags::is_pinned;
 use super::requests::once;
 use super::{Failing as _, Fields as _, LIST, Sql, among, lineage, mail, messages, routes, trash};
 use crate::values;
+use hermes_session::live::Kinds;
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{DeleteExtent, Deleted, Extent, Lineage, Link, Request, SessionId, Timestamp, change};
 use std::collections::HashSet;
@@ -182,7 +182,7 @@ async fn remove<T: Sql>(
     for branch in lineage.links().filter(is_left) {
         let sql = "UPDATE hx_session SET relation = 'root' WHERE session_id = $1";
         transaction.run(sql, values![branch.id.as_str()]).await?;
-        transaction.note(&branch.id, SESSION);
+        transaction.note(&branch.id, Kinds::SESSION);
     }
     for some in members.chunks(LIST) {
         let (condition, values) = among("parent_session_id", 1, some.iter().map(SessionId::as_str));
@@ -207,6 +207,6 @@ async fn remove<T: Sql>(
             transaction.run(&format!("DELETE FROM {table} WHERE {condition}"), values).await?;
         }
     }
-    members.iter().for_each(|session| transaction.note(session, DELETED));
+    members.iter().for_each(|session| transaction.note(session, Kinds::DELETED));
     Ok(Deleted { sessions: members.len() as u64, messages })
 }

@@ -1,13 +1,12 @@
 //! Handoffs: the agent's columns and our side table.
 
-use super::changes::SESSION;
 use super::messages::root;
 use super::requests::once;
 use super::row::{self, IN_TRANSCRIPT, kept, lock};
 use super::{Fields as _, Odd, ServerRow, Sql, leases, mail, routes, turns, undo};
 use crate::values;
 use hermes_session::gateway::{Beside, Claim, Claimed, Handoff, HandoffEnd, HandoffProgress, HandoffRequest};
-use hermes_session::live::{Acquired, Holder, Resource, Take, Terms, TurnId};
+use hermes_session::live::{Acquired, Holder, Kinds, Resource, Take, Terms, TurnId};
 use hermes_session::{Conflict, HandoffColumns, MessageId, Request, SessionId, StoreError, Timestamp, change};
 use std::time::Duration;
 
@@ -194,7 +193,7 @@ async fn write<T: Sql>(transaction: &T, handoff: Option<&Handoff>) -> Result<boo
         beside.synthetic_from.map(|message| message.0)
     ];
     transaction.run(&sql, values).await?;
-    transaction.note(&handoff.session, SESSION);
+    transaction.note(&handoff.session, Kinds::SESSION);
     Ok(true)
 }
 

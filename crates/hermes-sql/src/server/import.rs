@@ -1,10 +1,10 @@
 //! Import of sessions in pieces. Messages come first and are invisible until their session exists.
 
-use super::changes::CREATED;
 use super::row::{kept, kept_extra, require};
 use super::{Fields as _, Sql, lineage, messages, sessions, titles, usage};
 use crate::{stored, values};
 use hermes_session::import::{ImportPiece, Imported, LeftOut, TableRow, count_left_out};
+use hermes_session::live::Kinds;
 use hermes_session::{Json, MessageId, Relation, Session, SessionId, Timestamp, Title};
 
 /// Takes pieces. Returns the outcome of each.
@@ -106,7 +106,7 @@ async fn show<T: Sql>(transaction: &T, session: &Session) -> Result<Imported, T:
         // Of two continuations of a session the later one counts, whichever was imported first.
         lineage::place(transaction, &lineage::read(transaction, id).await?).await?;
     }
-    transaction.note(id, CREATED);
+    transaction.note(id, Kinds::CREATED);
     Ok(Imported::Whole { title, parent: parent.cloned() })
 }
 

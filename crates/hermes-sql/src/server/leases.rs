@@ -1,10 +1,9 @@
 //! Leases: one row per resource. Expiry is judged by the clock of the server.
 
-use super::changes::OWNER;
 use super::fence::newest;
 use super::{Fields as _, Odd, ServerRow, Sql};
 use crate::{after_prefix, values};
-use hermes_session::live::{Acquired, Fence, Grant, Holder, Lease, Renewed, Resource, Take, Terms};
+use hermes_session::live::{Acquired, Fence, Grant, Holder, Kinds, Lease, Renewed, Resource, Take, Terms};
 use hermes_session::{SessionId, StoreError, Timestamp};
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
@@ -68,7 +67,7 @@ pub async fn release<T: Sql>(transaction: &T, resource: &Resource, fence: Fence)
 /// Notes that a conversation has another owner.
 fn note<T: Sql>(transaction: &T, resource: &Resource) {
     if let Resource::Conversation(root) = resource {
-        transaction.note(root, OWNER);
+        transaction.note(root, Kinds::OWNER);
     }
 }
 

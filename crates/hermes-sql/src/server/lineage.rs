@@ -1,11 +1,11 @@
 //! Lineages: reading them, splitting and branching sessions, and the conversation of each session.
 
-use super::changes::SESSION;
 use super::requests::once_in;
 use super::row::{existing, lock, require, session};
 use super::{Fields as _, LIST, Odd, Sql, among, messages, routes, sessions, titles, turns};
 use crate::values;
 use hermes_session::lineage::child_of;
+use hermes_session::live::Kinds;
 use hermes_session::{
     Conflict, EndReason, Lineage, Link, NewChild, NewMessage, Relation, Request, Session, SessionId, Timestamp, Title,
     change,
@@ -54,7 +54,7 @@ pub async fn split<T: Sql>(
                 values![ended_at.seconds(), EndReason::COMPRESSION, parent_id.as_str()],
             )
             .await?;
-        transaction.note(parent_id, SESSION);
+        transaction.note(parent_id, Kinds::SESSION);
         let started_at = request.at.max(ended_at);
         let born = child_of(&parent, child, Relation::Continuation, started_at);
         sessions::insert(transaction, &born, started_at).await?;
@@ -63,6 +63,7 @@ pub async fn split<T: Sql>(
         }
         if !transcript.is_empty() {
             transaction.add(&child.id, transcript, words, request.at).await?;
+            transaction.note(&child.id, Kinds::MESSAGES);
         }
         turns::carry(transaction, parent_id, &child.id).await?;
         routes::carry(transaction, parent_id, &child.id, request.at).await?;
@@ -91,11 +92,12 @@ pub async fn branch<T: Sql>(
                 values![request.at.seconds(), EndReason::BRANCHED, parent_id.as_str()],
             )
             .await?;
-        transaction.note(parent_id, SESSION);
+        transaction.note(parent_id, Kinds::SESSION);
         let started_at = request.at.max(parent.ended_at.unwrap_or(request.at));
         let born = child_of(&parent, child, Relation::Branch, started_at);
         sessions::insert(transaction, &born, started_at).await?;
         messages::copy(transaction, parent_id, &child.id).await?;
+        transaction.note(&child.id, Kinds::MESSAGES);
         entitle(transaction, &parent, child).await
     })
     .await
@@ -129,7 +131,7 @@ pub async fn join<T: Sql>(
     transaction.run("UPDATE sessions SET parent_session_id = $1 WHERE id = $2", values![parent_id, child_id]).await?;
     let sql = "UPDATE hx_session SET relation = $1 WHERE session_id = $2";
     transaction.run(sql, values![relation.as_str(), child_id]).await?;
-    transaction.note(child, SESSION);
+    transaction.note(child, Kinds::SESSION);
     place(transaction, &read(transaction, child).await?).await
 }
 
@@ -155,7 +157,7 @@ pub async fn place<T: Sql>(transaction: &T, lineage: &Lineage) -> Result<(), T::
             if known != (root.clone(), tip.clone()) {
                 let sql = "UPDATE hx_session SET root = $2, tip = $3 WHERE session_id = $1";
                 transaction.run(sql, values![session.as_str(), root.as_str(), tip.as_str()]).await?;
-                transaction.note(&session, SESSION);
+                transaction.note(&session, Kinds::SESSION);
             }
             roots.push(root);
         }

@@ -1,10 +1,10 @@
 //! Pins and tags, stored with the first session of a conversation. A change holds the lineage lock, so that no
 //! conversation is pruned, deleted or joined to another one meanwhile.
 
-use super::changes::SESSION;
 use super::requests::once;
 use super::{Fields as _, LIST, Sql, among};
 use crate::values;
+use hermes_session::live::Kinds;
 use hermes_session::pins_and_tags::changed_tags;
 use hermes_session::{PinAndTags, Request, SessionId, SessionSummary, StoreError, Tag, Timestamp, change};
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ pub async fn set_pinned<T: Sql>(
             _ => {}
         }
         if was_pinned != is_pinned {
-            transaction.note(&root, SESSION);
+            transaction.note(&root, Kinds::SESSION);
         }
         Ok(was_pinned != is_pinned)
     })
@@ -49,7 +49,7 @@ pub async fn change_tags<T: Sql>(
         let has = read(transaction, &root).await?.tags;
         let tags = changed_tags(&has, add, remove)?;
         write_tags(transaction, &root, &has, &tags).await?;
-        transaction.note(&root, SESSION);
+        transaction.note(&root, Kinds::SESSION);
         Ok(tags)
     })
     .await
@@ -84,7 +84,7 @@ pub async fn import<T: Sql>(transaction: &T, pins_and_tags: &[(SessionId, PinAnd
             pin(transaction, id, at).await?;
         }
         write_tags(transaction, id, &has.tags, &joined.tags).await?;
-        transaction.note(id, SESSION);
+        transaction.note(id, Kinds::SESSION);
         changed += 1;
     }
     Ok(changed)

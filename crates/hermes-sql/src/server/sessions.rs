@@ -1,11 +1,11 @@
 //! Creates, reads and changes sessions.
 
-use super::changes::{CREATED, SESSION};
 use super::requests::{once, once_in};
 use super::row::{existing, kept, lock, require, session};
 use super::{Failing as _, Fields as _, Sql, lineage};
 use crate::{after_prefix, values};
 use hermes_session::lineage::{ParentAtBirth, relation_at_birth};
+use hermes_session::live::Kinds;
 use hermes_session::{
     Conflict, EndReason, Ensured, Extent, Invalid, Json, NewSession, Relation, Request, Session, SessionId,
     SessionPatch, Source, StoreError, Timestamp, change,
@@ -86,7 +86,7 @@ pub async fn insert<T: Sql>(transaction: &T, new: &NewSession, now: Timestamp) -
         )
         .await?;
     stamp(transaction, &new.id, new.parent_session_id.as_ref(), relation, started_at).await?;
-    transaction.note(&new.id, CREATED);
+    transaction.note(&new.id, Kinds::CREATED);
     Ok(())
 }
 
@@ -185,7 +185,7 @@ async fn fill<T: Sql>(transaction: &T, known: &Session, new: &NewSession) -> Res
             ],
         )
         .await?;
-    transaction.note(&new.id, SESSION);
+    transaction.note(&new.id, Kinds::SESSION);
     let Some(parent) = new.parent_session_id.as_ref().filter(|_| known.parent_session_id.is_none()) else {
         return Ok(());
     };
@@ -240,7 +240,7 @@ pub async fn update<T: Sql>(
         if changed == 0 {
             return Err(StoreError::no_session(id).into());
         }
-        transaction.note(id, SESSION);
+        transaction.note(id, Kinds::SESSION);
         Ok(())
     })
     .await
@@ -270,7 +270,7 @@ pub(super) async fn finish<T: Sql>(
     let sql = "UPDATE sessions SET ended_at = $1, end_reason = $2 WHERE id = $3 AND ended_at IS NULL";
     let is_ended = transaction.run(sql, values![at.seconds(), reason.as_str(), id.as_str()]).await? > 0;
     if is_ended {
-        transaction.note(id, SESSION);
+        transaction.note(id, Kinds::SESSION);
     }
     Ok(is_ended)
 }
@@ -292,7 +292,7 @@ pub(super) async fn open_again<T: Sql>(transaction: &T, id: &SessionId) -> Resul
     transaction.run(sql, values![id.as_str()]).await?;
     let sql = "UPDATE hx_session SET cause = NULL WHERE session_id = $1 AND cause IS NOT NULL";
     transaction.run(sql, values![id.as_str()]).await?;
-    transaction.note(id, SESSION);
+    transaction.note(id, Kinds::SESSION);
     Ok(())
 }
 

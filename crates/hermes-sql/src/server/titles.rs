@@ -1,10 +1,10 @@
 //! Titles: unique, and numbered within a lineage under the lineage lock.
 
-use super::changes::SESSION;
 use super::requests::once;
 use super::row::{existing, require};
 use super::{Fields as _, Sql};
 use crate::values;
+use hermes_session::live::Kinds;
 use hermes_session::title::split_number;
 use hermes_session::{Conflict, Request, SessionId, Timestamp, Title, Titled, change};
 
@@ -78,7 +78,7 @@ pub async fn write<T: Sql>(transaction: &T, id: &SessionId, title: Option<&Title
     }
     let sql = "UPDATE sessions SET title = $1 WHERE id = $2";
     transaction.run(sql, values![title.map(Title::as_str), id.as_str()]).await?;
-    transaction.note(id, SESSION);
+    transaction.note(id, Kinds::SESSION);
     Ok(())
 }
 

@@ -1,12 +1,11 @@
 //! Turns: one row per open turn, which its conversation has at most one of.
 
-use super::changes::{MESSAGES, OWNER};
 use super::messages::root;
 use super::requests::{once, repeated};
 use super::row::lock;
 use super::{Failing as _, Fields as _, Odd, ServerRow, Sql, mail, routes, usage};
 use crate::values;
-use hermes_session::live::{Fence, NewTurn, OpenedTurn, RouteKey, Turn, TurnClose, TurnId, TurnKind};
+use hermes_session::live::{Fence, Kinds, NewTurn, OpenedTurn, RouteKey, Turn, TurnClose, TurnId, TurnKind};
 use hermes_session::{Conflict, MessageId, NewMessage, Request, SessionId, Timestamp, change};
 
 const COLUMNS: &str = "id, conversation, session_id, kind, route, fence, attempts, opened_at, opened_by";
@@ -37,9 +36,9 @@ pub async fn open<T: Sql>(
                 mail::take_row(transaction, row, turn.id, *message).await?;
             }
         }
-        transaction.note(&turn.conversation, OWNER);
+        transaction.note(&turn.conversation, Kinds::OWNER);
         if !ids.is_empty() {
-            transaction.note(&new.session, MESSAGES);
+            transaction.note(&new.session, Kinds::MESSAGES);
         }
         let notice = match &new.route {
             Some(key) => routes::touch(transaction, key, request.at).await?,
@@ -64,7 +63,7 @@ pub async fn resume<T: Sql>(transaction: &T, id: TurnId, request: &Request) -> R
         if transaction.run(sql, values).await? == 0 {
             return Err(moved::<T>());
         }
-        transaction.note(&turn.conversation, OWNER);
+        transaction.note(&turn.conversation, Kinds::OWNER);
         Ok(resumed)
     })
     .await
@@ -95,7 +94,7 @@ pub async fn close<T: Sql>(
         mail::queue(transaction, &close.outbound, Some(&turn), request.at).await?;
         mail::settle_rows(transaction, id, request.at).await?;
         if !ids.is_empty() {
-            transaction.note(&turn.session, MESSAGES);
+            transaction.note(&turn.session, Kinds::MESSAGES);
         }
         Ok(ids)
     })
@@ -136,7 +135,7 @@ pub(super) async fn take<T: Sql>(transaction: &T, turn: &Turn) -> Result<(), T::
     match transaction.run(sql, values![turn.id.0, turn.session.as_str()]).await? {
         0 => Err(moved::<T>()),
         _ => {
-            transaction.note(&turn.conversation, OWNER);
+            transaction.note(&turn.conversation, Kinds::OWNER);
             Ok(())
         }
     }
@@ -185,6 +184,34 @@ async fn insert<T: Sql>(
         opened_at: request.at,
         opened_by: new.opened_by.clone(),
     })
+}
+
+/// Stores a turn of another store under its id, without an owner. Returns `false` if the id was used here.
+pub(super) async fn put<T: Sql>(transaction: &T, turn: &Turn) -> Result<bool, T::Failure> {
+    let (route, seconds) = (turn.route.as_ref().map(RouteKey::to_stored), turn.opened_at.seconds());
+    let columns = "conversation, session_id, kind, route, attempts, opened_at, opened_by";
+    let values = values![
+        turn.conversation.as_str(),
+        turn.session.as_str(),
+        turn.kind.as_str(),
+        route,
+        turn.attempts,
+        seconds,
+        turn.opened_by.as_str()
+    ];
+    // The id that the server would assign is greater than all that were used.
+    let sql = format!("INSERT INTO hx_turn ({columns}) VALUES ($1, $2, $3, $4, $5, $6, $7)");
+    let next = transaction.insert(&sql, values.clone()).await?;
+    transaction.run("DELETE FROM hx_turn WHERE id = $1", values![next]).await?;
+    if turn.id.0 < next {
+        return Ok(false);
+    }
+    let sql = format!("INSERT INTO hx_turn ({columns}, id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
+    transaction.run(&sql, values.into_iter().chain([turn.id.0.into()]).collect()).await?;
+    if let Some(skip) = transaction.dialect().skip_turns {
+        transaction.rows(skip, values![turn.id.0]).await?;
+    }
+    Ok(true)
 }
 
 fn turn<R: ServerRow>(row: &R) -> Result<Turn, Odd> {

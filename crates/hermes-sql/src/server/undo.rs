@@ -1,12 +1,11 @@
 //! Undone messages. They stay in the table of messages, neither in the transcript nor in the index.
 
-use super::changes::REWRITTEN;
 use super::requests::once;
 use super::row::{self, IN_TRANSCRIPT, lock, require};
 use super::{Fields as _, LIST, Sql, among, messages};
 use crate::values;
 use hermes_session::live::undo::not_in_transcript;
-use hermes_session::live::{Undone, UndoneMessage};
+use hermes_session::live::{Kinds, Undone, UndoneMessage};
 use hermes_session::{Json, MessageBody, MessageId, Request, Role, SessionId, Timestamp, change};
 
 /// Implements `undo` of the contract.
@@ -53,7 +52,7 @@ pub(super) async fn take_back<T: Sql>(
         "UPDATE sessions SET message_count = message_count - $2, tool_call_count = tool_call_count - $3 WHERE id = $1";
     transaction.run(sql, values![id.as_str(), ids.len(), tool_calls]).await?;
     messages::summarize(transaction, id).await?;
-    transaction.note(id, REWRITTEN);
+    transaction.note(id, Kinds::REWRITTEN);
     Ok(Undone { batch, messages: ids.len() as u64 })
 }
 

@@ -1,10 +1,10 @@
 //! Counters and costs: read, updated by the domain's rule and written, with the session locked.
 
 use super::Sql;
-use super::changes::SESSION;
 use super::requests::once;
 use super::row::{existing, kept, lock};
 use crate::values;
+use hermes_session::live::Kinds;
 use hermes_session::{Request, SessionId, Usage, UsageUpdate, change};
 
 /// Implements `record` of the contract.
@@ -25,7 +25,7 @@ pub async fn record<T: Sql>(
 pub(super) async fn add<T: Sql>(transaction: &T, id: &SessionId, update: &UsageUpdate) -> Result<(), T::Failure> {
     let usage = existing(transaction, id).await?.usage.after(update);
     set(transaction, id, &usage, update.model.as_deref()).await?;
-    transaction.note(id, SESSION);
+    transaction.note(id, Kinds::SESSION);
     Ok(())
 }
 

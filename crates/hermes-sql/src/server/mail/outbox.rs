@@ -139,6 +139,48 @@ pub async fn list<T: Sql>(transaction: &T, after: Option<OutboundId>, limit: u32
     Ok(rows.iter().map(part).collect::<Result<_, _>>()?)
 }
 
+/// Returns whether the part of another store is known.
+pub(in crate::server) async fn is_known<T: Sql>(transaction: &T, part: &Outbound) -> Result<bool, T::Failure> {
+    let sql = "SELECT 1 FROM hx_outbox WHERE account = $1 AND destination = $2 AND nonce = $3 AND part = $4 \
+         AND created_at = $5";
+    let values = values![
+        part.account.as_str(),
+        part.destination.as_str(),
+        part.content.nonce.as_str(),
+        part.part,
+        part.created_at.seconds()
+    ];
+    Ok(transaction.row(sql, values).await?.is_some())
+}
+
+/// Stores a part of another store, under an id of this one.
+pub(in crate::server) async fn put<T: Sql>(transaction: &T, part: &Outbound) -> Result<(), T::Failure> {
+    let sql = "INSERT INTO hx_outbox (turn, session_id, account, destination, part, parts, body, plain, nonce, state, \
+         attempts, doubtful, not_before, holder, platform_id, last_error, created_at, settled_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
+    let values = values![
+        part.turn.map(|turn| turn.0),
+        part.session.as_ref().map(SessionId::as_str),
+        part.account.as_str(),
+        part.destination.as_str(),
+        part.part,
+        part.parts,
+        part.content.body.as_str(),
+        part.content.plain.as_deref(),
+        part.content.nonce.as_str(),
+        part.state.as_str(),
+        part.attempts,
+        i64::from(part.doubtful),
+        part.not_before.map(Timestamp::seconds),
+        part.holder.as_deref(),
+        part.platform_id.as_deref(),
+        part.last_error.as_deref(),
+        part.created_at.seconds(),
+        part.settled_at.map(Timestamp::seconds)
+    ];
+    transaction.run(sql, values).await.map(drop)
+}
+
 fn part<R: ServerRow>(row: &R) -> Result<Outbound, Odd> {
     let odd = || Odd("hx_outbox: not a part of a reply".to_owned());
     let number = |index: usize| row.try_get::<i64>(index)?.try_into().map_err(|_| odd());
