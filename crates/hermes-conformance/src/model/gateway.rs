@@ -2,7 +2,7 @@
 
 use super::State;
 use hermes_session::gateway::{Beside, Claim, Claimed, Handoff, HandoffEnd, HandoffRequest};
-use hermes_session::live::{Acquired, Holder, Resource, Take, Terms};
+use hermes_session::live::{Acquired, Holder, Kinds, Resource, Take, Terms};
 use hermes_session::{Conflict, Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode};
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ impl State {
         let (columns, beside): (_, Beside) = next.to_stored();
         self.existing_mut(id)?.handoff = columns;
         self.handoffs.insert(id.clone(), beside);
+        self.note(id, Kinds::SESSION);
         Ok(Some(next))
     }
 
@@ -79,7 +80,10 @@ impl State {
             HandoffEnd::Arrived(switch) => _ = self.lead_to(switch, request.at)?,
             HandoffEnd::Failed(_) => self.take_back(&handoff, request.at)?,
         }
-        self.leases.retain(|_, lease| Some(lease.fence) != request.fence);
+        if let Some(fence) = request.fence {
+            self.leases.retain(|_, lease| lease.fence != fence);
+            self.note_owner(id);
+        }
         self.step(id, |handoff| handoff.ended(claim, end, request.at))?;
         Ok(true)
     }

@@ -27,6 +27,7 @@ impl State {
             self.turns.remove(&turn);
         }
         let ids = self.append(&new.session, messages, request.at)?;
+        self.note_owner(&new.session);
         self.last_turn += 1;
         let turn = Turn {
             id: TurnId(self.last_turn),
@@ -52,6 +53,7 @@ impl State {
         turn.attempts += 1;
         turn.fence = request.fence;
         let turn = turn.clone();
+        self.note_owner(&turn.session);
         Ok(self.placed(&turn))
     }
 
@@ -64,6 +66,7 @@ impl State {
     ) -> Result<Vec<MessageId>, StoreError> {
         let turn = self.turns.remove(&id).ok_or(Conflict::TurnClosed(id))?;
         let ids = self.append(&turn.session, messages, at)?;
+        self.note_owner(&turn.session);
         if let Some(usage) = &close.usage {
             self.record_usage(&turn.session, usage)?;
         }
