@@ -19,6 +19,7 @@ pub mod servers;
 
 pub mod archive;
 pub mod carry;
+pub mod changes;
 pub mod concurrency;
 pub mod deletion;
 pub mod functions;

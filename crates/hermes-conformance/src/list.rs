@@ -1,9 +1,9 @@
 //! Every case, by module. A test compares this list with the modules.
 
 use crate::{
-    Case, archive, carry, concurrency, deletion, functions, gateway, import, insights, leases, lineage, listing, mail,
-    maintenance, messages, meta, ordering, pieces, pins_and_tags, recorded, requests, routes, scope, search, sessions,
-    states, text, titles, topics, transfer, trash, turns, undo, usage,
+    Case, archive, carry, changes, concurrency, deletion, functions, gateway, import, insights, leases, lineage,
+    listing, mail, maintenance, messages, meta, ordering, pieces, pins_and_tags, recorded, requests, routes, scope,
+    search, sessions, states, text, titles, topics, transfer, trash, turns, undo, usage,
 };
 
 macro_rules! cases {
@@ -268,6 +268,10 @@ pub const CASES: &[Case] = cases![
     routes::listed_in_order,
     routes::gone_with_the_conversation,
     routes::a_split_carries_the_route,
+    changes::every_change_is_reported,
+    changes::nothing_new_is_empty,
+    changes::an_unknown_mark_starts_again,
+    changes::none_is_skipped_under_load,
     transfer::everything_goes_and_comes_back,
     transfer::interrupted_anywhere,
     transfer::a_place_is_noted,
@@ -373,6 +377,7 @@ pub const CASES: &[Case] = cases![
     turns::a_fence_is_needed_to_stay_the_owner,
     turns::a_foreign_message_is_met_as_moved,
     turns::of_many_turns_one_is_opened,
+    turns::a_turn_belongs_where_its_session_does,
     turns::inbox_rows_are_taken_once,
     turns::replies_are_queued_with_the_answer,
     turns::the_notice_of_a_route_is_delivered_once,

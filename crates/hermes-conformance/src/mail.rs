@@ -14,9 +14,7 @@ pub use received::{
 };
 
 use crate::fixture::at;
-use hermes_session::live::{
-    Account, Holder, Inbound, InboxId, InboxItem, NewOutbound, NewPart, Outbound, Received, Settled,
-};
+use hermes_session::live::{Account, Inbound, InboxId, InboxItem, NewOutbound, NewPart, Outbound, Received, Settled};
 use hermes_session::{Store, StoreError};
 
 fn account() -> Account {
@@ -25,10 +23,6 @@ fn account() -> Account {
 
 fn inbound(chat: &str, message_id: &str, payload: &str) -> Inbound {
     Inbound { chat: chat.into(), message_id: message_id.into(), route: None, session: None, payload: payload.into() }
-}
-
-fn deliverer(process: i64) -> Holder {
-    Holder { host: "host".into(), process, born: "1".into(), label: format!("gateway {process}") }
 }
 
 fn reply(destination: &str, bodies: &[&str]) -> NewOutbound {

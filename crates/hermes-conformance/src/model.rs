@@ -81,6 +81,7 @@ struct State {
     routes: BTreeMap<String, Route>,
     /// Earlier stored keys of routes, each with the present one.
     aliases: BTreeMap<String, String>,
+    changes: changes::Log,
     /// The causes of the resets that ended sessions.
     causes: BTreeMap<SessionId, ResetCause>,
 }

@@ -1,17 +1,16 @@
 //! Routes: which session the messages of a chat belong to.
 
+use crate::fixture::live::taken;
 use crate::fixture::{
     assert_invalid, assert_not_found, at, conflict, id, ids, keyed, made, new_session, request, stored, user,
 };
 use crate::{CaseResult, Setup};
 use hermes_session::live::{
-    Acquired, Fence, Holder, Origin, ResetCause, Resource, Route, RouteKey, RoutePatch, Switch, SwitchTo, Switched,
-    Termination, Terms,
+    Fence, Origin, ResetCause, Route, RouteKey, RoutePatch, Switch, SwitchTo, Switched, Termination,
 };
 use hermes_session::{
     Conflict, DeleteExtent, EndReason, NewChild, NewSession, Request, SessionId, Store, StoreError, TopicChange,
 };
-use std::time::Duration;
 
 fn chat(name: &str) -> RouteKey {
     RouteKey {
@@ -282,15 +281,8 @@ pub async fn an_old_owner_switches_nothing(setup: Setup) -> CaseResult {
     let key = chat("c");
     let before = routed(&*store, &key, "a").await?;
     made(&*store, "b", 0).await;
-    let holder = Holder { host: "h".into(), process: 1, born: "1".into(), label: "test".into() };
-    let lease = async |session: &str| -> Result<Fence, StoreError> {
-        let terms = Terms::free(Duration::from_secs(60));
-        match store.acquire(&Resource::Conversation(id(session)), &holder, terms, &request(1)).await? {
-            Acquired::Got(grant) => Ok(grant.lease.fence),
-            held @ Acquired::Held(_) => panic!("{held:?}"),
-        }
-    };
-    let (owner, another) = (lease("a").await?, lease("b").await?);
+    let (owner, another) =
+        (taken(&*store, &id("a"), 1).await.lease.fence, taken(&*store, &id("b"), 2).await.lease.fence);
     let fenced = |fence: Fence| -> Request { request(2).fenced(fence) };
     for stranger in [another, Fence(owner.0.wrapping_add(1))] {
         let refused = Conflict::Fenced(id("a"));

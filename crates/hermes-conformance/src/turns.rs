@@ -8,7 +8,7 @@ pub use mail::{
 };
 pub use owners::{
     a_fence_is_needed_to_stay_the_owner, a_foreign_message_is_met_as_moved, a_lost_owner_is_interrupted,
-    of_many_turns_one_is_opened, resumed_by_the_next_owner,
+    a_turn_belongs_where_its_session_does, of_many_turns_one_is_opened, resumed_by_the_next_owner,
 };
 
 use crate::fixture::live::{new_turn, taken};

@@ -35,7 +35,9 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 32] = [
+const CASE_MODULES: [&str; 34] = [
+    "carry",
+    "changes",
     "leases",
     "turns",
     "undo",

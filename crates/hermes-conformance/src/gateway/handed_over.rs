@@ -1,33 +1,18 @@
 //! Handoffs between live processes: leases, expiry, progress, and what the end of a handoff changes.
 
 use super::{MINUTE, keyed, to};
+use crate::fixture::live::{MOMENT, ask, conversation, granted, holder, new_turn, taken};
 use crate::fixture::{
     assert_invalid, assert_not_found, assistant, at, conflict, id, made, request, stored, texts, user,
 };
 use crate::{CaseResult, Setup};
 use hermes_session::gateway::{Claimed, HandoffEnd, HandoffProgress, HandoffRequest, HandoffState, TIMED_OUT};
 use hermes_session::live::{
-    Acquired, Fence, Holder, Lease, NewOutbound, NewPart, NewTurn, OpenedTurn, Origin, Resource, RouteKey, Settled,
-    Switch, SwitchTo, Termination, Terms, TurnClose, TurnKind,
+    Account, Fence, Holder, NewOutbound, NewPart, NewTurn, OpenedTurn, Origin, Resource, RouteKey, Settled, Switch,
+    SwitchTo, Take, Termination, TurnClose, TurnKind,
 };
 use hermes_session::{Conflict, EndReason, MessageId, NewChild, NewMessage, Request, SessionId, Store, StoreError};
 use std::time::Duration;
-
-/// Time after which a short lease has expired by the clock of any store.
-const SHORT: Duration = Duration::from_millis(1);
-const LONG_AFTER: Duration = Duration::from_millis(50);
-
-fn process(number: i64) -> Holder {
-    Holder { host: "host".into(), process: number, born: "1".into(), label: format!("process {number}") }
-}
-
-async fn acquired(store: &dyn Store, session: &SessionId, who: &Holder) -> Result<Lease, StoreError> {
-    let what = Resource::Conversation(session.clone());
-    match store.acquire(&what, who, Terms::free(MINUTE), &request(0)).await? {
-        Acquired::Got(grant) => Ok(grant.lease),
-        held @ Acquired::Held(_) => panic!("{held:?}"),
-    }
-}
 
 /// Returns the owners of conversations.
 async fn owners(store: &dyn Store) -> Result<Vec<(Fence, Holder)>, StoreError> {
@@ -58,9 +43,7 @@ async fn introduced(
     (claimed, fence): (Claimed, Fence),
     lease: Duration,
 ) -> Result<OpenedTurn, StoreError> {
-    let said = vec![user("(moved here)").into()];
-    let turn =
-        NewTurn { session: session.clone(), kind: TurnKind::Handoff, route: None, opened_by: "test".into(), said };
+    let turn = NewTurn { kind: TurnKind::Handoff, ..new_turn(session, &["(moved here)"]) };
     let opened = store.open_turn(&turn, &request(4).fenced(fence)).await?;
     let reached = HandoffProgress {
         turn: Some(opened.turn.id),
@@ -73,7 +56,7 @@ async fn introduced(
 
 fn answer() -> TurnClose {
     let part = |body: &str| NewPart { body: body.into(), plain: None, nonce: body.into() };
-    let account = hermes_session::live::Account::from_stored("telegram:1");
+    let account = Account::from_stored("telegram:1");
     let outbound =
         NewOutbound { account, destination: "thread 77".into(), parts: vec![part("1"), part("2"), part("3")] };
     TurnClose { messages: vec![assistant("here I am")], outbound: vec![outbound], ..TurnClose::default() }
@@ -122,7 +105,7 @@ pub async fn a_request_expires(setup: Setup) -> CaseResult {
     assert_eq!(other.expire_handoffs(at(59.9)).await?, []);
     let waiting = other.waiting_handoffs(at(60)).await?;
     assert_eq!(waiting.iter().map(|handoff| handoff.session.as_str()).collect::<Vec<_>>(), ["patient"]);
-    for who in [None, Some(process(1))] {
+    for who in [None, Some(holder(1))] {
         assert_eq!(other.claim_handoff(&id("a"), MINUTE, who.as_ref(), &request(60)).await?, None);
     }
     assert!(store.request_handoff(&id("b"), &limited, &request(61)).await?, "the first request had expired");
@@ -144,8 +127,8 @@ pub async fn a_request_expires(setup: Setup) -> CaseResult {
 pub async fn a_claim_moves_the_lease(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     let session = made(&*store, "s", 0).await;
-    let (terminal, gateway) = (process(1), process(2));
-    let held = acquired(&*store, &session, &terminal).await?;
+    let (terminal, gateway) = (holder(1), holder(2));
+    let held = taken(&*store, &session, 1).await.lease;
     assert!(store.request_handoff(&session, &to("telegram"), &request(1).fenced(held.fence)).await?);
     // An agent claims without a name.
     let agents = other.claim_handoff(&session, MINUTE, None, &request(2)).await?.unwrap();
@@ -156,10 +139,8 @@ pub async fn a_claim_moves_the_lease(setup: Setup) -> CaseResult {
     store.renew(&held, MINUTE, true, &request(3)).await?;
     assert_eq!(other.claim_handoff(&session, MINUTE, Some(&gateway), &request(4)).await?, None);
     store.renew(&held, MINUTE, false, &request(4)).await?;
-    let said = vec![user("one more thing").into()];
-    let turn =
-        NewTurn { session: session.clone(), kind: TurnKind::Person, route: None, opened_by: "test".into(), said };
-    let opened = store.open_turn(&turn, &request(4).fenced(held.fence)).await?;
+    let asked = new_turn(&session, &["one more thing"]);
+    let opened = store.open_turn(&asked, &request(4).fenced(held.fence)).await?;
     assert_eq!(other.claim_handoff(&session, MINUTE, Some(&gateway), &request(5)).await?, None);
     assert_eq!(other.handoff(&session).await?.unwrap().state, Some(HandoffState::Pending));
     store.close_turn(opened.turn.id, &TurnClose::default(), &request(5).fenced(held.fence)).await?;
@@ -182,14 +163,14 @@ pub async fn a_claim_moves_the_lease(setup: Setup) -> CaseResult {
     let root = made(&*store, "root", 0).await;
     store.split(&root, &NewChild::new(id("tip")), &[user("so far")], &request(1)).await?;
     store.request_handoff(&id("tip"), &to("telegram"), &request(2)).await?;
-    let (who, tip, now) = (process(3), id("tip"), request(3));
+    let (who, tip, now) = (holder(3), id("tip"), request(3));
     let answers = tokio::join!(
         store.claim_handoff(&tip, MINUTE, Some(&who), &now),
         other.claim_handoff(&tip, MINUTE, Some(&who), &now)
     );
     let fences: Vec<Fence> = [answers.0?, answers.1?].into_iter().flatten().filter_map(|won| won.fence).collect();
-    let lease = store.leases(&Resource::Conversation(root.clone()).key()).await?.remove(0);
-    assert_eq!((fences, lease.resource), (vec![lease.fence], Resource::Conversation(root)));
+    let lease = store.leases(&conversation(&root).key()).await?.remove(0);
+    assert_eq!((fences, lease.resource), (vec![lease.fence], conversation(&root)));
     let odd = Holder { label: "a\0b".into(), ..who };
     assert_invalid(store.claim_handoff(&session, MINUTE, Some(&odd), &request(8)).await, "holder");
     Ok(())
@@ -200,24 +181,24 @@ pub async fn progress_is_kept_for_the_next_worker(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     let session = made(&*store, "s", 0).await;
     store.request_handoff(&session, &to("telegram"), &request(1)).await?;
-    let (first, fence) = claimed(&*store, &session, MINUTE, &process(1), 2).await?;
+    let (first, fence) = claimed(&*store, &session, MINUTE, &holder(1), 2).await?;
     let threaded = HandoffProgress { thread: Some("77 大".into()), ..progress(MINUTE) };
     assert!(store.advance_handoff(&session, first.claim, &threaded, &request(30)).await?);
     assert_eq!(other.waiting_handoffs(at(89)).await?, [], "progress renews the lease");
-    let opened = introduced(&*store, &session, (first, fence), SHORT).await?;
+    let opened = introduced(&*store, &session, (first, fence), MOMENT).await?;
     let reached = other.handoff(&session).await?.unwrap();
     assert_eq!((reached.thread.as_deref(), reached.turn), (Some("77 大"), Some(opened.turn.id)));
     assert_eq!(reached.synthetic_from, opened.messages.first().copied());
     let lease = store.leases(Resource::CONVERSATIONS).await?.remove(0);
-    store.renew(&lease, SHORT, true, &request(4)).await?;
-    tokio::time::sleep(LONG_AFTER).await;
+    store.renew(&lease, MOMENT, true, &request(4)).await?;
+    tokio::time::sleep(10 * MOMENT).await;
     // The worker is dead: handoff and conversation go to the next one.
     assert_eq!(other.waiting_handoffs(at(5)).await?.len(), 1);
-    let (second, next) = claimed(&*other, &session, MINUTE, &process(2), 5).await?;
+    let (second, next) = claimed(&*other, &session, MINUTE, &holder(2), 5).await?;
     assert!(second.claim > first.claim && next != fence, "{second:?}");
     let kept = store.handoff(&session).await?.unwrap();
     assert_eq!((kept.thread.as_deref(), kept.turn), (Some("77 大"), Some(opened.turn.id)));
-    assert_eq!((kept.synthetic_from, kept.claimed_by.as_ref()), (reached.synthetic_from, Some(&process(2).key())));
+    assert_eq!((kept.synthetic_from, kept.claimed_by.as_ref()), (reached.synthetic_from, Some(&holder(2).key())));
     let resumed = other.resume_turn(opened.turn.id, &request(6).fenced(next)).await?;
     assert_eq!((resumed.attempts, resumed.fence), (2, Some(next)));
     // It was not dead after all, and changes nothing any more.
@@ -243,7 +224,7 @@ pub async fn a_waiting_client_ends_no_running_handoff(setup: Setup) -> CaseResul
     store.request_handoff(&session, &to("telegram"), &request(1)).await?;
     assert!(store.end_handoff(&session, None, &failed(), &request(2)).await?, "nobody had claimed it");
     store.request_handoff(&session, &to("telegram"), &request(3)).await?;
-    claimed(&*store, &session, MINUTE, &process(1), 4).await?;
+    claimed(&*store, &session, MINUTE, &holder(1), 4).await?;
     for end in [failed(), HandoffEnd::Completed, arrival(&session)] {
         assert!(!store.end_handoff(&session, None, &end, &request(63)).await?, "{end:?}");
     }
@@ -273,7 +254,7 @@ pub async fn an_arrival_binds_the_place(setup: Setup) -> CaseResult {
     };
     store.switch(&before, &request(1)).await?;
     store.request_handoff(&session, &to("telegram"), &request(1)).await?;
-    let (worker, fence) = claimed(&*store, &session, MINUTE, &process(1), 2).await?;
+    let (worker, fence) = claimed(&*store, &session, MINUTE, &holder(1), 2).await?;
     let opened = introduced(&*store, &session, (worker, fence), MINUTE).await?;
     store.close_turn(opened.turn.id, &answer(), &request(5).fenced(fence)).await?;
     store.end(&session, &EndReason::from_stored("cli_close"), &request(6)).await?;
@@ -307,7 +288,7 @@ pub async fn a_failed_handoff_leaves_the_session_as_it_was(setup: Setup) -> Case
         let before = (stored(&*store, &session).await, texts(&*store, &session).await);
         store.request_handoff(&session, &to("telegram"), &request(1)).await?;
         let lease = if is_client { Duration::from_secs(5) } else { MINUTE };
-        let (worker, fence) = claimed(&*store, &session, lease, &process(1), 2).await?;
+        let (worker, fence) = claimed(&*store, &session, lease, &holder(1), 2).await?;
         if turns > 0 {
             let opened = introduced(&*store, &session, (worker, fence), lease).await?;
             if turns > 1 {
@@ -315,10 +296,10 @@ pub async fn a_failed_handoff_leaves_the_session_as_it_was(setup: Setup) -> Case
             }
         }
         // The first part has arrived, the second is being sent.
-        let account = hermes_session::live::Account::from_stored("telegram:1");
-        for part in other.take_outbound(&account, &process(2), 1, &request(6)).await? {
+        let account = Account::from_stored("telegram:1");
+        for part in other.take_outbound(&account, &holder(2), 1, &request(6)).await? {
             other.settle_outbound(part.id, 1, &Settled::Sent { platform_id: None }, &request(6)).await?;
-            assert_eq!(other.take_outbound(&account, &process(2), 1, &request(6)).await?.len(), 1);
+            assert_eq!(other.take_outbound(&account, &holder(2), 1, &request(6)).await?.len(), 1);
         }
         let (claim, request) = match is_client {
             true => (None, request(20)),
@@ -339,7 +320,7 @@ pub async fn a_failed_handoff_leaves_the_session_as_it_was(setup: Setup) -> Case
         let unsettled = store.outbound(None, 100).await?.into_iter().filter(|part| !part.state.is_settled());
         assert_eq!(unsettled.count(), 0, "{n}");
         if !is_client {
-            let leases = store.leases(&Resource::Conversation(session.clone()).key()).await?;
+            let leases = store.leases(&conversation(&session).key()).await?;
             assert_eq!(leases, [], "{n}");
         }
         // The terminal goes on.
@@ -354,13 +335,10 @@ pub async fn a_failed_handoff_leaves_the_session_as_it_was(setup: Setup) -> Case
 
 /// Takes the conversation back after a handoff, from a worker that may have died with its lease.
 async fn acquired_again(store: &dyn Store, session: &SessionId) -> Result<Request, StoreError> {
-    let what = Resource::Conversation(session.clone());
+    let what = conversation(session);
     let dead = store.leases(&what.key()).await?.first().map(|lease| lease.fence);
-    let take = dead.map_or(Terms::free(MINUTE).take, hermes_session::live::Take::Dead);
-    match store.acquire(&what, &process(9), Terms { ttl: MINUTE, take }, &request(30)).await? {
-        Acquired::Got(grant) => Ok(request(30).fenced(grant.lease.fence)),
-        held @ Acquired::Held(_) => panic!("{held:?}"),
-    }
+    let grant = granted(ask(store, session, 9, dead.map_or(Take::Free, Take::Dead)).await?);
+    Ok(request(30).fenced(grant.lease.fence))
 }
 
 async fn newest(store: &dyn Store, session: &SessionId) -> Result<Option<MessageId>, StoreError> {
@@ -372,9 +350,7 @@ pub async fn a_conversation_in_a_turn_is_not_handed_over(setup: Setup) -> CaseRe
     let store = setup.store().await;
     let (root, other) = (made(&*store, "root", 0).await, made(&*store, "other", 0).await);
     store.split(&root, &NewChild::new(id("tip")), &[user("so far")], &request(1)).await?;
-    let said = vec![user("and now?").into()];
-    let turn = NewTurn { session: id("tip"), kind: TurnKind::Person, route: None, opened_by: "test".into(), said };
-    let opened = store.open_turn(&turn, &request(2)).await?.turn.id;
+    let opened = store.open_turn(&new_turn(&id("tip"), &["and now?"]), &request(2)).await?.turn.id;
     for session in [root, id("tip")] {
         let refused = store.request_handoff(&session, &to("telegram"), &keyed(3, "k")).await;
         assert_eq!(conflict(refused), Conflict::TurnOpen { session: session.clone(), turn: opened });

@@ -1,11 +1,12 @@
 //! Replies to deliver.
 
-use super::{account, bodies, deliverer, inbound, later, new_ids, reply, sent, stored_item, waiting};
+use super::{account, bodies, inbound, later, new_ids, reply, sent, stored_item, waiting};
+use crate::fixture::live::{holder, new_turn};
 use crate::fixture::{at, conflict, made, request, user};
 use crate::{CaseResult, Setup};
 use hermes_session::live::{
     Account, Inbound, InboxId, InboxState, NewOutbound, NewPart, NewTurn, Outbound, OutboundId, OutboundState, Said,
-    Settled, TurnKind,
+    Settled,
 };
 use hermes_session::{Conflict, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,7 +79,7 @@ pub async fn posting_answers_a_message_once(setup: Setup) -> CaseResult {
     assert_eq!(conflict(store.post(&[unknown], &[], &request(3)).await), Conflict::InboxSettled(unknown));
     // A turn has it, so nobody else answers it.
     let said = vec![Said { message: user("asked"), inbox: Some(ids[11]) }];
-    let turn = NewTurn { session, kind: TurnKind::Person, route: None, opened_by: "test".into(), said };
+    let turn = NewTurn { said, ..new_turn(&session, &[]) };
     store.open_turn(&turn, &request(4)).await?;
     assert_eq!(conflict(store.post(&ids[11..], &[], &request(5)).await), Conflict::InboxSettled(ids[11]));
     assert_eq!((waiting(&*store).await?.len(), store.outbound(None, 100).await?.len()), (1, 10));
@@ -91,7 +92,7 @@ pub async fn parts_go_in_order(setup: Setup) -> CaseResult {
     let discord = NewOutbound { account: Account::parse("discord:1")?, ..reply("a", &["elsewhere"]) };
     let replies = [reply("a", &["a1", "a2"]), reply("b", &["b1"]), discord, reply("a", &["a3"]), reply("A", &["A1"])];
     store.post(&[], &replies, &request(1)).await?;
-    let us = deliverer(1);
+    let us = holder(1);
     let first = store.take_outbound(&account(), &us, 10, &request(2)).await?;
     assert_eq!(bodies(&first), ["a1", "b1", "A1"]);
     assert!(first.iter().all(|part| part.state == OutboundState::Sending && part.attempts == 1 && !part.doubtful));
@@ -132,24 +133,24 @@ pub async fn parts_go_in_order(setup: Setup) -> CaseResult {
 pub async fn a_lost_deliverer_leaves_a_doubtful_part(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     store.post(&[], &[reply("a", &["a1", "a2"]), reply("b", &["b1"])], &request(1)).await?;
-    let lost = store.take_outbound(&account(), &deliverer(1), 1, &request(2)).await?.remove(0);
-    let found = other.take_outbound(&account(), &deliverer(2), 10, &request(3)).await?;
+    let lost = store.take_outbound(&account(), &holder(1), 1, &request(2)).await?.remove(0);
+    let found = other.take_outbound(&account(), &holder(2), 10, &request(3)).await?;
     assert_eq!(bodies(&found), ["a1", "b1"]);
     let doubts: Vec<_> = found.iter().map(|part| (part.attempts, part.doubtful, part.holder.clone())).collect();
-    let next = Some(deliverer(2).key());
+    let next = Some(holder(2).key());
     assert_eq!(doubts, [(2, true, next.clone()), (1, false, next)]);
     // It was not dead after all.
     assert!(!store.settle_outbound(lost.id, 1, &sent("old"), &request(4)).await?);
     // A certain failure does not remove the doubt of an earlier attempt.
     assert!(other.settle_outbound(lost.id, 2, &later(5, true), &request(4)).await?);
-    let again = other.take_outbound(&account(), &deliverer(2), 1, &request(5)).await?.remove(0);
+    let again = other.take_outbound(&account(), &holder(2), 1, &request(5)).await?.remove(0);
     assert!(again.doubtful && again.attempts == 3, "{again:?}");
     assert!(other.settle_outbound(again.id, 3, &sent("7"), &request(6)).await?);
     let part = store.outbound(None, 1).await?.remove(0);
     assert!(part.doubtful && part.state == OutboundState::Sent && part.platform_id.as_deref() == Some("7"), "{part:?}");
     // An attempt whose answer did not arrive is uncertain, without a second deliverer.
     assert!(other.settle_outbound(found[1].id, 1, &later(7, false), &request(7)).await?);
-    let uncertain = other.take_outbound(&account(), &deliverer(2), 10, &request(8)).await?;
+    let uncertain = other.take_outbound(&account(), &holder(2), 10, &request(8)).await?;
     assert_eq!(uncertain.iter().map(|part| part.doubtful).collect::<Vec<_>>(), [false, true]);
     assert_eq!(bodies(&uncertain), ["a2", "b1"]);
     Ok(())
@@ -165,7 +166,7 @@ pub async fn two_deliverers_share_nothing(setup: Setup) -> CaseResult {
     for (n, store) in handles.iter().enumerate() {
         let store = store.clone();
         deliverers.spawn(async move {
-            let us = deliverer(n as i64);
+            let us = holder(n as i64);
             let (mut attempts, mut settled) = (Vec::new(), Vec::new());
             // Once nothing is unsettled, nothing is taken.
             while store.outbound(None, 100).await?.iter().any(|part| !part.state.is_settled()) {
@@ -196,18 +197,18 @@ pub async fn two_deliverers_share_nothing(setup: Setup) -> CaseResult {
 pub async fn a_part_waits_until_its_time(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     store.post(&[], &[reply("a", &["a1", "a2"])], &request(1)).await?;
-    let part = store.take_outbound(&account(), &deliverer(1), 10, &request(2)).await?.remove(0);
+    let part = store.take_outbound(&account(), &holder(1), 10, &request(2)).await?.remove(0);
     assert!(store.settle_outbound(part.id, 1, &later(30, true), &request(3)).await?);
     let waits = store.outbound(None, 1).await?.remove(0);
     assert_eq!((waits.state, waits.not_before), (OutboundState::Waiting, Some(at(30))));
     assert_eq!((waits.last_error.as_deref(), waits.settled_at), (Some("429"), None));
     for early in [4.0, 29.999] {
         for process in [1, 2] {
-            let taken = store.take_outbound(&account(), &deliverer(process), 10, &request(early)).await?;
+            let taken = store.take_outbound(&account(), &holder(process), 10, &request(early)).await?;
             assert_eq!(taken, [], "{early}");
         }
     }
-    let taken = store.take_outbound(&account(), &deliverer(2), 10, &request(30)).await?;
+    let taken = store.take_outbound(&account(), &holder(2), 10, &request(30)).await?;
     assert_eq!((bodies(&taken), taken[0].attempts, taken[0].doubtful), (vec!["a1"], 2, false));
     Ok(())
 }
@@ -219,7 +220,7 @@ pub async fn an_old_attempt_settles_nothing(setup: Setup) -> CaseResult {
     assert!(!store.settle_outbound(queued, 0, &sent("1"), &request(2)).await?, "nobody took it");
     assert!(!store.settle_outbound(OutboundId(queued.0 + 1_000), 1, &sent("1"), &request(2)).await?);
     for attempt in 1..4 {
-        let taken = store.take_outbound(&account(), &deliverer(attempt.into()), 1, &request(3)).await?;
+        let taken = store.take_outbound(&account(), &holder(attempt.into()), 1, &request(3)).await?;
         assert_eq!(taken[0].attempts, attempt);
         for other in [attempt - 1, attempt + 1] {
             assert!(!store.settle_outbound(queued, other, &sent("1"), &request(4)).await?);
@@ -228,7 +229,7 @@ pub async fn an_old_attempt_settles_nothing(setup: Setup) -> CaseResult {
     }
     assert!(store.settle_outbound(queued, 3, &later(5, true), &request(5)).await?);
     assert!(!store.settle_outbound(queued, 3, &sent("1"), &request(5)).await?, "the attempt is over");
-    let taken = store.take_outbound(&account(), &deliverer(4), 1, &request(6)).await?.remove(0);
+    let taken = store.take_outbound(&account(), &holder(4), 1, &request(6)).await?.remove(0);
     assert!(store.settle_outbound(queued, taken.attempts, &sent("right"), &request(7)).await?);
     let before = store.outbound(None, 1).await?;
     for how in [sent("wrong"), later(9, false), Settled::Refused { error: "x".into() }] {
@@ -243,10 +244,10 @@ pub async fn an_old_attempt_settles_nothing(setup: Setup) -> CaseResult {
 pub async fn a_refused_part_is_final(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     store.post(&[], &[reply("gone", &["1", "2"])], &request(1)).await?;
-    let part = store.take_outbound(&account(), &deliverer(1), 10, &request(2)).await?.remove(0);
+    let part = store.take_outbound(&account(), &holder(1), 10, &request(2)).await?.remove(0);
     let refused = Settled::Refused { error: "chat not found 大".into() };
     assert!(store.settle_outbound(part.id, 1, &refused, &request(3)).await?);
-    let next = store.take_outbound(&account(), &deliverer(2), 10, &request(1_000)).await?;
+    let next = store.take_outbound(&account(), &holder(2), 10, &request(1_000)).await?;
     assert_eq!((bodies(&next), next[0].attempts), (vec!["2"], 1));
     let expected = Outbound {
         state: OutboundState::Refused,

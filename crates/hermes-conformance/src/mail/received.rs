@@ -1,11 +1,12 @@
 //! Messages received from platforms.
 
-use super::{account, bodies, deliverer, inbound, new_ids, reply, sent, stored_item, waiting};
+use super::{account, bodies, inbound, new_ids, reply, sent, stored_item, waiting};
+use crate::fixture::live::{holder, new_turn};
 use crate::fixture::{assert_invalid, assert_not_found, at, id, made, request, user};
 use crate::{CaseResult, Setup};
 use hermes_session::live::{
     Account, Holder, Inbound, InboxId, InboxItem, InboxState, MAX_PAYLOAD, NewOutbound, NewPart, NewTurn, Received,
-    RouteKey, Said, Settled, TurnClose, TurnKind,
+    RouteKey, Said, Settled, TurnClose,
 };
 use hermes_session::{DeleteExtent, NewChild, StoreError};
 
@@ -101,7 +102,7 @@ pub async fn a_large_message_is_received(setup: Setup) -> CaseResult {
     assert_eq!(store.waiting(None, 10).await?.len(), 2);
     let reply = reply("d", &[&large]);
     store.post(&ids, std::slice::from_ref(&reply), &request(2)).await?;
-    let taken = store.take_outbound(&account(), &deliverer(1), 1, &request(3)).await?;
+    let taken = store.take_outbound(&account(), &holder(1), 1, &request(3)).await?;
     assert!(taken[0].content == reply.parts[0], "the part changed");
     Ok(())
 }
@@ -142,9 +143,9 @@ pub async fn unusable_values_are_refused(setup: Setup) -> CaseResult {
     assert_eq!(stored_item(&*store, message).await?.state, InboxState::Waiting);
     assert_eq!(store.outbound(None, 10).await?, []);
     store.post(&[], &[reply("d", &["good"])], &request(3)).await?;
-    let nobody = Holder { host: "a\0b".into(), ..deliverer(1) };
+    let nobody = Holder { host: "a\0b".into(), ..holder(1) };
     assert_invalid(store.take_outbound(&account(), &nobody, 1, &request(4)).await, "holder");
-    let taken = store.take_outbound(&account(), &deliverer(1), 1, &request(4)).await?.remove(0);
+    let taken = store.take_outbound(&account(), &holder(1), 1, &request(4)).await?.remove(0);
     for how in [sent("a\0b"), Settled::Refused { error: "\0".into() }] {
         let refused = store.settle_outbound(taken.id, 1, &how, &request(5)).await;
         assert!(matches!(refused, Err(StoreError::Invalid(_))), "{refused:?}");
@@ -167,11 +168,8 @@ pub async fn gone_with_the_conversation(setup: Setup) -> CaseResult {
         [to("gone", "1"), to("tip", "2"), to("kept", "3"), inbound("c", "4", "for anybody"), inbound("c", "5", "")];
     let ids = new_ids(&store.receive(&account(), &batch, None, &request(2)).await?);
     let turn = |session: &str, row: InboxId| NewTurn {
-        session: id(session),
-        kind: TurnKind::Person,
-        route: None,
-        opened_by: "test".into(),
         said: vec![Said { message: user("asked"), inbox: Some(row) }],
+        ..new_turn(&id(session), &[])
     };
     for (session, row) in [("tip", ids[1]), ("kept", ids[2])] {
         let opened = store.open_turn(&turn(session, row), &request(3)).await?;
@@ -179,7 +177,7 @@ pub async fn gone_with_the_conversation(setup: Setup) -> CaseResult {
         store.close_turn(opened.turn.id, &close, &request(4)).await?;
     }
     store.open_turn(&turn("tip", ids[4]), &request(5)).await?;
-    let being_sent = store.take_outbound(&account(), &deliverer(1), 1, &request(6)).await?.remove(0);
+    let being_sent = store.take_outbound(&account(), &holder(1), 1, &request(6)).await?.remove(0);
     assert_eq!((being_sent.session.clone(), being_sent.content.body.as_str()), (Some(id("tip")), "tip"));
     store.delete(&id("tip"), DeleteExtent::Conversation, &request(7)).await?;
     assert_eq!(waiting(&*store).await?, ["for anybody"]);
@@ -204,7 +202,7 @@ pub async fn old_mail_is_forgotten(setup: Setup) -> CaseResult {
     let replies = ["a", "b", "c", "d", "e"].map(|name| reply(name, &[name]));
     store.post(&ids[..3], &replies, &request(1)).await?;
     store.post(&ids[3..4], &[], &request(10)).await?;
-    for (n, part) in store.take_outbound(&account(), &deliverer(1), 4, &request(2)).await?.iter().enumerate() {
+    for (n, part) in store.take_outbound(&account(), &holder(1), 4, &request(2)).await?.iter().enumerate() {
         let how = if n == 1 { Settled::Refused { error: "x".into() } } else { sent("7") };
         let time = if n == 3 { 10 } else { 3 };
         assert!(store.settle_outbound(part.id, 1, &how, &request(time)).await?);

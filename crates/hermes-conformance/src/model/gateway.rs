@@ -2,7 +2,7 @@
 
 use super::State;
 use hermes_session::gateway::{Beside, Claim, Claimed, Handoff, HandoffEnd, HandoffRequest};
-use hermes_session::live::{Acquired, Holder, Resource, Take, Terms};
+use hermes_session::live::{Acquired, Holder, Kinds, Resource, Take, Terms};
 use hermes_session::{Conflict, Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode};
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ impl State {
         let (columns, beside): (_, Beside) = next.to_stored();
         self.existing_mut(id)?.handoff = columns;
         self.handoffs.insert(id.clone(), beside);
+        self.note(id, Kinds::SESSION);
         Ok(Some(next))
     }
 
@@ -34,8 +35,7 @@ impl State {
     ) -> Result<bool, StoreError> {
         let handoff = self.handoff(id).ok_or_else(|| StoreError::no_session(id))?;
         let conversation = self.root_of(id)?;
-        let open = self.turns.values().find(|turn| turn.conversation == conversation);
-        if let (Some(turn), Some(_)) = (open, handoff.requested(what, at)) {
+        if let (Some(turn), Some(_)) = (self.turn_of(&conversation), handoff.requested(what, at)) {
             return Err(Conflict::TurnOpen { session: id.clone(), turn: turn.id }.into());
         }
         Ok(self.step(id, |handoff| handoff.requested(what, at))?.is_some())
@@ -80,7 +80,10 @@ impl State {
             HandoffEnd::Arrived(switch) => _ = self.lead_to(switch, request.at)?,
             HandoffEnd::Failed(_) => self.take_back(&handoff, request.at)?,
         }
-        self.leases.retain(|_, lease| Some(lease.fence) != request.fence);
+        if let Some(fence) = request.fence {
+            self.leases.retain(|_, lease| lease.fence != fence);
+            self.note_owner(id);
+        }
         self.step(id, |handoff| handoff.ended(claim, end, request.at))?;
         Ok(true)
     }

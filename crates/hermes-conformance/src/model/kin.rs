@@ -2,6 +2,7 @@
 
 use super::{Life, State};
 use hermes_session::lineage::child_of;
+use hermes_session::live::Kinds;
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
     Conflict, DeleteExtent, Deleted, EndReason, Lineage, Link, NewChild, NewMessage, Relation, Session, SessionId,
@@ -25,6 +26,7 @@ impl State {
         let session = self.existing_mut(parent)?;
         session.ended_at = Some(ended_at);
         session.end_reason = Some(EndReason::compression());
+        self.note(parent, Kinds::SESSION);
         self.bear(&before, child, Relation::Continuation, title.as_ref(), at.max(ended_at))?;
         self.existing_mut(&child.id)?.archived = before.archived;
         self.append(&child.id, messages, at)?;
@@ -80,6 +82,7 @@ impl State {
         self.forget_undone(&gone);
         self.forget_routes(&gone);
         for id in &gone {
+            self.note(id, Kinds::DELETED);
             self.sessions.remove(id);
             messages += self.transcripts.remove(id).map_or(0, |transcript| transcript.len() as u64);
         }
@@ -90,6 +93,7 @@ impl State {
             if session.parent_session_id.as_ref().is_some_and(|parent| gone.contains(parent)) {
                 session.parent_session_id = None;
                 session.relation = Relation::Root;
+                self.changes.note(&session.id, Kinds::SESSION);
             }
         }
         self.forget_requests(|life| match life {

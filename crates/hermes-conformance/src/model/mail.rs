@@ -74,7 +74,7 @@ impl State {
 
     /// Dismisses the messages that wait for deleted sessions, and drops their replies. Their turns still exist.
     pub(super) fn forget_mail_of(&mut self, gone: &BTreeSet<SessionId>, at: Timestamp) {
-        let is_of_gone = |turn: &&Turn| gone.contains(&turn.session) || gone.contains(&turn.conversation);
+        let is_of_gone = |turn: &&Turn| gone.contains(&turn.session);
         let turns: Vec<TurnId> = self.turns.values().filter(is_of_gone).map(|turn| turn.id).collect();
         turns.into_iter().for_each(|turn| self.settle_rows(turn, at));
         for item in self.inbox.values_mut() {

@@ -2,10 +2,10 @@
 
 use super::answer;
 use crate::fixture::live::{new_turn, taken, taken_over};
-use crate::fixture::{assistant, conflict, keyed, made, request, texts, user};
+use crate::fixture::{assistant, conflict, id, keyed, made, request, texts, user};
 use crate::{CaseResult, Setup};
 use hermes_session::live::{Turn, TurnClose};
-use hermes_session::{Conflict, MessageId, Store};
+use hermes_session::{Conflict, DeleteExtent, MessageId, NewChild, Relation, SessionId, Store};
 use std::sync::Arc;
 
 /// The next owner closes the turn that a lost one left by opening its own; what was said stays.
@@ -83,6 +83,38 @@ pub async fn a_fence_is_needed_to_stay_the_owner(setup: Setup) -> CaseResult {
     assert_eq!((resumed.fence, resumed.attempts), (None, 2));
     store.close_turn(opened.turn.id, &answer("the answer"), &request(8)).await?;
     assert_eq!(texts(&*store, &session).await, ["one", "two", "the answer"]);
+    Ok(())
+}
+
+/// A turn belongs to the conversation that its session is part of at the moment: another session may be deleted, or the
+/// session joined to another one.
+pub async fn a_turn_belongs_where_its_session_does(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let (root, tip) = (made(&*store, "root", 0).await, id("tip"));
+    store.split(&root, &NewChild::new(tip.clone()), &[], &request(1)).await?;
+    let lease = taken(&*store, &tip, 1).await.lease;
+    let turn = store.open_turn(&new_turn(&tip, &["hello"]), &request(2).fenced(lease.fence)).await?.turn;
+    assert_eq!((&turn.conversation, &turn.session), (&root, &tip));
+    store.delete(&root, DeleteExtent::Session, &request(3)).await?;
+    let alone = Turn { conversation: tip.clone(), ..turn.clone() };
+    assert_eq!(store.open_turns(None, 9).await?, [alone]);
+    // Its owner is gone with the first session; the next one meets the turn.
+    let lease = taken(&*store, &tip, 2).await.lease;
+    let open = |turn: &Turn, session: &SessionId| Conflict::TurnOpen { session: session.clone(), turn: turn.id };
+    assert_eq!(conflict(store.open_turn(&new_turn(&tip, &["x"]), &request(4)).await), open(&turn, &tip));
+    let resumed = store.resume_turn(turn.id, &request(5).fenced(lease.fence)).await?;
+    assert_eq!((&resumed.conversation, resumed.attempts), (&tip, 2));
+    // It joins another conversation, which is in a turn too: the older one counts.
+    let other = made(&*store, "other", 6).await;
+    let second = store.open_turn(&new_turn(&other, &[]), &request(7)).await?.turn;
+    assert!(store.link(&tip, &other, Relation::Continuation).await?);
+    let joined: Vec<SessionId> = store.open_turns(None, 9).await?.into_iter().map(|turn| turn.conversation).collect();
+    assert_eq!(joined, [other.clone(), other.clone()]);
+    assert_eq!(conflict(store.open_turn(&new_turn(&other, &["x"]), &request(8)).await), open(&turn, &other));
+    store.close_turn(turn.id, &answer("the answer"), &request(9)).await?;
+    assert_eq!(conflict(store.open_turn(&new_turn(&tip, &["x"]), &request(10)).await), open(&second, &tip));
+    store.close_turn(second.id, &TurnClose::default(), &request(11)).await?;
+    assert_eq!(texts(&*store, &tip).await, ["hello", "the answer"]);
     Ok(())
 }
 

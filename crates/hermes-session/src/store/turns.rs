@@ -6,13 +6,16 @@ use async_trait::async_trait;
 
 /// Turns, and undone messages.
 ///
-/// The promises of [`SessionStore`](crate::SessionStore) about changes hold here too.
+/// The promises of [`SessionStore`](crate::SessionStore) about changes hold here too. A turn belongs to the conversation
+/// that its session is part of at the moment, and ends when its session is deleted.
+//  Cases: turns::a_turn_belongs_where_its_session_does, turns::gone_with_the_conversation
 #[async_trait]
 pub trait TurnStore: ConversationStore {
     /// Opens a turn: appends its messages, marks their inbox rows as taken, and takes the notice of its route, in one
     /// step.
     ///
-    /// A conversation has at most one open turn. A caller with a fence closes one that was opened under another fence, or
+    /// A conversation has at most one open turn; if two conversations with open turns were linked, the older one counts.
+    /// A caller with a fence closes one that was opened under another fence, or
     /// under none, as interrupted: its inbox rows are done, and its messages stay.
     ///
     /// # Errors

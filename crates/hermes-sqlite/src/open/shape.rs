@@ -109,6 +109,19 @@ impl Shape {
         }
     }
 
+    /// Returns the SQL expression for the time of the newest message of a session `s`, undone ones too; NULL if it has
+    /// none. Numbers sort before text, so the bound excludes values that are not times.
+    pub(crate) const fn newest_time(self) -> &'static str {
+        if self.undone {
+            "(SELECT max(time) FROM (SELECT (SELECT m.timestamp FROM messages m WHERE m.session_id = s.id \
+             AND m.timestamp <= 9e999 ORDER BY m.timestamp DESC LIMIT 1) AS time UNION ALL SELECT u.timestamp \
+             FROM hx_undone u WHERE u.session_id = s.id AND u.hx_number IS NULL AND u.timestamp <= 9e999))"
+        } else {
+            "(SELECT m.timestamp FROM messages m WHERE m.session_id = s.id AND m.timestamp <= 9e999 \
+             ORDER BY m.timestamp DESC LIMIT 1)"
+        }
+    }
+
     /// Returns the SQL expression, 0 or 1, that a session with this alias is archived.
     pub(crate) fn is_archived(self, alias: &str) -> String {
         let column = format!("coalesce({alias}.archived, 0) <> 0");
