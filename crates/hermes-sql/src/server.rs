@@ -4,6 +4,7 @@
 pub mod archive;
 mod attempt;
 mod backup;
+pub mod carry;
 pub mod changes;
 pub mod deletion;
 mod failure;

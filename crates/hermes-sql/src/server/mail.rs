@@ -2,7 +2,7 @@
 
 mod outbox;
 
-pub(super) use outbox::{drop_replies, queue};
+pub(super) use outbox::{drop_replies, knows_part, put_part, queue};
 pub use outbox::{list as outbound, post, settle, take};
 
 use super::row::require;
@@ -45,13 +45,40 @@ async fn receive_one<T: Sql>(
     inbound: &Inbound,
     at: Timestamp,
 ) -> Result<Received, T::Failure> {
+    if let Some(id) = known(transaction, account, inbound).await? {
+        return Ok(Received::Known(id));
+    }
+    let item = InboxItem {
+        id: InboxId(0),
+        account: account.clone(),
+        inbound: inbound.clone(),
+        state: InboxState::Waiting,
+        turn: None,
+        stored_message: None,
+        attempts: 0,
+        received_at: at,
+        settled_at: None,
+    };
+    put(transaction, &item).await.map(Received::New)
+}
+
+/// Returns the id of a message if it was received before.
+pub(super) async fn known<T: Sql>(
+    transaction: &T,
+    account: &Account,
+    inbound: &Inbound,
+) -> Result<Option<InboxId>, T::Failure> {
     let sql = "SELECT id FROM hx_inbox WHERE account = $1 AND chat = $2 AND message_id = $3";
     let name = values![account.as_str(), inbound.chat.as_str(), inbound.message_id.as_str()];
-    if let Some(row) = transaction.row(sql, name).await? {
-        return Ok(Received::Known(InboxId(row.try_get(0)?)));
-    }
-    let sql = "INSERT INTO hx_inbox (account, chat, message_id, route, session_id, payload, state, attempts, received_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8)";
+    let row = transaction.row(sql, name).await?;
+    Ok(row.map(|row| row.try_get(0).map(InboxId)).transpose()?)
+}
+
+/// Stores a received message under a new id.
+pub(super) async fn put<T: Sql>(transaction: &T, item: &InboxItem) -> Result<InboxId, T::Failure> {
+    let sql = "INSERT INTO hx_inbox (account, chat, message_id, route, session_id, payload, state, turn, stored_message, attempts, \
+         received_at, settled_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    let InboxItem { account, inbound, .. } = item;
     let values = values![
         account.as_str(),
         inbound.chat.as_str(),
@@ -59,10 +86,26 @@ async fn receive_one<T: Sql>(
         inbound.route.as_ref().map(RouteKey::to_stored),
         inbound.session.as_ref().map(SessionId::as_str),
         inbound.payload.as_str(),
-        InboxState::Waiting.as_str(),
-        at.seconds()
+        item.state.as_str(),
+        item.turn.map(|turn| turn.0),
+        item.stored_message.map(|message| message.0),
+        item.attempts,
+        item.received_at.seconds(),
+        item.settled_at.map(Timestamp::seconds)
     ];
-    Ok(Received::New(InboxId(transaction.insert(sql, values).await?)))
+    transaction.insert(sql, values).await.map(InboxId)
+}
+
+/// Returns up to `limit` received messages after one, in any state.
+pub(super) async fn list<T: Sql>(
+    transaction: &T,
+    after: Option<InboxId>,
+    limit: u32,
+) -> Result<Vec<InboxItem>, T::Failure> {
+    let sql = format!("SELECT {ITEM} FROM hx_inbox WHERE id > $1 ORDER BY id LIMIT $2");
+    let after = after.map_or(i64::MIN, |id| id.0);
+    let rows = transaction.rows(&sql, values![after, i64::from(limit)]).await?;
+    Ok(rows.iter().map(item).collect::<Result<_, _>>()?)
 }
 
 /// Implements `cursor` of the contract.

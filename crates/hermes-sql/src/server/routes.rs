@@ -147,10 +147,16 @@ pub async fn rekey<T: Sql>(
     let (old, new) = (route.key.to_stored(), to.to_stored());
     let pair = values![old.as_str(), new.as_str()];
     transaction.run("UPDATE hx_route SET route_key = $2 WHERE route_key = $1", pair.clone()).await?;
-    transaction.run("UPDATE hx_route_alias SET route_key = $2 WHERE route_key = $1", pair.clone()).await?;
-    transaction.run("INSERT INTO hx_route_alias (old_key, route_key) VALUES ($1, $2)", pair).await?;
+    transaction.run("UPDATE hx_route_alias SET route_key = $2 WHERE route_key = $1", pair).await?;
+    add_alias(transaction, &route.key, to).await?;
     keep(transaction, request, &route.session, fingerprint, &true).await?;
     Ok(true)
+}
+
+/// Stores a former key of a route.
+pub(super) async fn add_alias<T: Sql>(transaction: &T, old: &RouteKey, key: &RouteKey) -> Result<(), T::Failure> {
+    let sql = "INSERT INTO hx_route_alias (old_key, route_key) VALUES ($1, $2)";
+    transaction.run(sql, values![old.to_stored(), key.to_stored()]).await.map(drop)
 }
 
 /// Implements `patch_route` of the contract.
@@ -233,7 +239,7 @@ pub(super) async fn forget_aliases<T: Sql>(transaction: &T, gone: &[SessionId]) 
 }
 
 /// Stores a route. Fails, to be tried again, if it is no longer as it was before.
-async fn put<T: Sql>(transaction: &T, before: Option<&Route>, route: &Route) -> Result<(), T::Failure> {
+pub(super) async fn put<T: Sql>(transaction: &T, before: Option<&Route>, route: &Route) -> Result<(), T::Failure> {
     let mut values = values![
         route.key.to_stored(),
         route.session.as_str(),
