@@ -35,6 +35,7 @@ mod numbers;
 #[path = "../../../hermes-sqlite/tests/shared/old_schema.rs"]
 mod old_schema;
 mod optimize;
+mod owners;
 mod pins_and_tags;
 mod places;
 mod previous;

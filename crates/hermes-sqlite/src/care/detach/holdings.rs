@@ -29,12 +29,12 @@ impl Holdings {
     }
 }
 
-/// Tables that have to be empty, each with the reason if it has one row, and if it has more: a row is work left for a
-/// process of ours.
-const WAITING: [(&str, &str, &str); 3] = [
-    ("hx_inbox", "message waits in the inbox", "messages wait in the inbox"),
-    ("hx_outbox", "message waits in the outbox", "messages wait in the outbox"),
-    ("hx_turn", "turn is open", "turns are open"),
+/// Rows that are work left for a process of ours: the table, the condition, and the reason if there is one row, and if
+/// there are more.
+const WAITING: [(&str, &str, &str, &str); 3] = [
+    ("hx_inbox", "WHERE settled_at IS NULL", "message waits in the inbox", "messages wait in the inbox"),
+    ("hx_outbox", "WHERE settled_at IS NULL", "message waits in the outbox", "messages wait in the outbox"),
+    ("hx_turn", "", "turn is open", "turns are open"),
 ];
 
 /// Counts the rows that only our tables hold. A missing table counts as empty.
@@ -62,8 +62,8 @@ fn with_sessions(connection: &Connection) -> Result<Vec<(String, u64)>, rusqlite
 
 /// Returns the rows of [`WAITING`] that keep a store from being detached; `None` if there are none.
 pub(super) fn waiting(connection: &Connection) -> Result<Option<String>, rusqlite::Error> {
-    for (table, one, many) in WAITING {
-        match rows(connection, table, "")? {
+    for (table, condition, one, many) in WAITING {
+        match rows(connection, table, condition)? {
             0 => {}
             1 => return Ok(Some(format!("1 {one}"))),
             count => return Ok(Some(format!("{count} {many}"))),
