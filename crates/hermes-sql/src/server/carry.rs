@@ -50,7 +50,10 @@ async fn of_kind<T: Sql>(
         LiveKind::Alias => {
             let sql = "SELECT old_key, route_key FROM hx_route_alias WHERE old_key > $1 ORDER BY old_key LIMIT $2";
             pairs(transaction, sql, edge, limit, |old, key| {
-                Some(LiveRecord::Alias { old: RouteKey::from_stored(&old)?, key: RouteKey::from_stored(&key)? })
+                Some(LiveRecord::Alias {
+                    old: RouteKey::from_stored(&old)?,
+                    key: Box::new(RouteKey::from_stored(&key)?),
+                })
             })
             .await?
         }

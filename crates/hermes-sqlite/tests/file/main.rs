@@ -23,6 +23,7 @@ mod log;
 mod lost;
 mod mixed;
 mod modes;
+mod newer;
 #[path = "../shared/old_schema.rs"]
 mod old_schema;
 mod optimize;
