@@ -163,18 +163,38 @@ pub(crate) fn list(database: &Database, id: &SessionId) -> Result<Vec<UndoneMess
         }
         messages.sort_by_key(|message| message.id);
     }
-    let undone = messages.into_iter().map(|message| {
-        let (batch, undone_at) = batches.get(&message.id).copied().unwrap_or_default();
-        UndoneMessage { batch, undone_at, message }
-    });
-    Ok(undone.collect())
+    Ok(messages.into_iter().map(|message| with_batch(&batches, message)).collect())
+}
+
+/// Returns the sessions with undone messages that only our table has.
+pub(crate) fn sessions(database: &Database) -> Result<Vec<SessionId>, Failure> {
+    if !database.shape().undone {
+        return Ok(Vec::new());
+    }
+    let sql = format!("SELECT DISTINCT session_id FROM hx_undone WHERE {IS_WHOLE} ORDER BY session_id");
+    let mut statement = database.prepare(&sql)?;
+    let ids = statement.query_map([], |row| row.get::<_, String>(0))?;
+    Ok(ids.map(|id| id.map(SessionId::from_stored)).collect::<Result<_, _>>()?)
+}
+
+/// Returns the undone messages of a session that only our table has, oldest first.
+pub(crate) fn whole_of(database: &Database, id: &SessionId) -> Result<Vec<UndoneMessage>, Failure> {
+    let batches = batches(database, id)?;
+    Ok(whole(database, id, &MessageRequest::first(u32::MAX))?
+        .into_iter()
+        .map(|message| with_batch(&batches, message))
+        .collect())
+}
+
+type Batches = BTreeMap<MessageId, (Option<i64>, Option<Timestamp>)>;
+
+fn with_batch(batches: &Batches, message: Message) -> UndoneMessage {
+    let (batch, undone_at) = batches.get(&message.id).copied().unwrap_or_default();
+    UndoneMessage { batch, undone_at, message }
 }
 
 /// Returns the batch and the time of each undo, by message.
-fn batches(
-    database: &Database,
-    id: &SessionId,
-) -> Result<BTreeMap<MessageId, (Option<i64>, Option<Timestamp>)>, Failure> {
+fn batches(database: &Database, id: &SessionId) -> Result<Batches, Failure> {
     if !database.shape().undone {
         return Ok(BTreeMap::new());
     }

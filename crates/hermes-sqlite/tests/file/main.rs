@@ -39,6 +39,7 @@ mod search;
 mod stale;
 mod topics;
 mod trash;
+mod undo;
 mod upgrades;
 mod vacuum;
 mod verify;
