@@ -8,6 +8,7 @@ pub(super) mod picture;
 pub(super) mod strategy;
 
 use super::operation::{Operation, Outcome};
+use hermes_session::gateway::{HandoffEnd, HandoffRequest};
 use hermes_session::live::{
     Account, Fence, Inbound, Lease, NewOutbound, Resource, RouteKey, RoutePatch, Settled, Switch, TurnClose, TurnId,
     TurnKind,
@@ -55,6 +56,22 @@ pub(in crate::property) enum Live {
     },
     Rekey(RouteKey, RouteKey),
     PatchRoute(RouteKey, RoutePatch),
+    RequestHandoff(SessionId, HandoffRequest),
+    /// A worker that names itself gets the lease of the conversation too.
+    ClaimHandoff(SessionId, Option<i64>),
+    /// The open turn and its first message are named by their indexes.
+    AdvanceHandoff {
+        session: SessionId,
+        is_current: bool,
+        thread: Option<String>,
+        turn: Option<usize>,
+        from: Option<usize>,
+    },
+    EndHandoff {
+        session: SessionId,
+        claim: Option<bool>,
+        end: HandoffEnd,
+    },
 }
 
 /// Condition under which a lease is asked for. Its tokens are looked up.
@@ -138,7 +155,14 @@ impl Operation {
             | Self::SetPinned(id, _)
             | Self::SetArchived(id, _)
             | Self::ChangeTags(id, ..)
-            | Self::Live(Live::OpenTurn { session: id, .. } | Live::Undo(id, _)) => Some(id.clone()),
+            | Self::Live(
+                Live::OpenTurn { session: id, .. }
+                | Live::Undo(id, _)
+                | Live::RequestHandoff(id, _)
+                | Live::ClaimHandoff(id, _)
+                | Live::AdvanceHandoff { session: id, .. }
+                | Live::EndHandoff { session: id, .. },
+            ) => Some(id.clone()),
             Self::Live(Live::ResumeTurn(index) | Live::CloseTurn(index, _)) => {
                 store.open_turns(None, u32::MAX).await?.into_iter().nth(*index).map(|turn| turn.session)
             }
@@ -174,6 +198,15 @@ async fn newest(store: &dyn Store, session: &SessionId) -> Result<Option<Message
         Err(StoreError::NotFound(_)) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Returns a message of a session's transcript by its index; one that was never stored if there is none.
+async fn message(store: &dyn Store, session: &SessionId, index: usize) -> Result<MessageId, StoreError> {
+    let messages = match store.messages(session, &MessageRequest::first(u32::MAX)).await {
+        Err(StoreError::NotFound(_)) => Vec::new(),
+        messages => messages?,
+    };
+    Ok(messages.get(index).map_or(MessageId(i64::MAX), |message| message.id))
 }
 
 /// Returns the id of an open turn, by its index; one that was never used if there is none.

@@ -1,10 +1,11 @@
 //! Application of operations, and their answers without what differs between stores.
 
-use super::{Live, Taking, account, lease_of, newest, turn};
+use super::{Live, Taking, account, lease_of, message, newest, turn};
 use crate::fixture::live::{HOUR, conversation, holder};
 use crate::property::operation::placed;
+use hermes_session::gateway::{Claim, HandoffProgress};
 use hermes_session::live::{Acquired, Fence, InboxId, NewTurn, OutboundId, Received, Renewed, Said, Take, Terms, Turn};
-use hermes_session::{MessageId, MessageRequest, Request, SessionId, Store, StoreError};
+use hermes_session::{Request, SessionId, Store, StoreError};
 
 impl Live {
     /// Applies it and returns its answer, as far as it is the same for all stores.
@@ -25,7 +26,7 @@ impl Live {
             Self::OpenTurn { session, kind, route, said } => {
                 let rows = waiting(store).await?;
                 let row = |index: &Option<usize>| index.map(|index| row_of(&rows, index));
-                let said = said.iter().map(|(message, index)| Said { message: message.clone(), inbox: row(index) });
+                let said = said.iter().map(|(said, index)| Said { message: said.clone(), inbox: row(index) });
                 let new = NewTurn {
                     session: session.clone(),
                     kind: *kind,
@@ -44,12 +45,7 @@ impl Live {
                 store.close_turn(id, close, request).await?.len().to_string()
             }
             Self::Undo(session, index) => {
-                let messages = match store.messages(session, &MessageRequest::first(u32::MAX)).await {
-                    Err(StoreError::NotFound(_)) => Vec::new(),
-                    messages => messages?,
-                };
-                let from = messages.get(*index).map_or(MessageId(i64::MAX), |message| message.id);
-                store.undo(session, from, request).await?.messages.to_string()
+                store.undo(session, message(store, session, *index).await?, request).await?.messages.to_string()
             }
             Self::Receive(batch, cursor) => {
                 let received = store.receive(&account(), batch, cursor.as_deref(), request).await?;
@@ -80,6 +76,35 @@ impl Live {
             }
             Self::Rekey(from, to) => store.rekey(from, to, request).await?.to_string(),
             Self::PatchRoute(key, patch) => store.patch_route(key, patch, request).await?.to_string(),
+            Self::RequestHandoff(session, what) => store.request_handoff(session, what, request).await?.to_string(),
+            Self::ClaimHandoff(session, process) => {
+                let who = process.map(holder);
+                let claimed = store.claim_handoff(session, HOUR, who.as_ref(), request).await?;
+                format!("{:?}", claimed.map(|claimed| claimed.fence.is_some()))
+            }
+            Self::AdvanceHandoff { session, is_current, thread, turn: index, from } => {
+                let progress = HandoffProgress {
+                    lease: HOUR,
+                    thread: thread.clone(),
+                    turn: match index {
+                        Some(index) => Some(turn(store, *index).await?),
+                        None => None,
+                    },
+                    synthetic_from: match from {
+                        Some(from) => Some(message(store, session, *from).await?),
+                        None => None,
+                    },
+                };
+                let claim = claim(store, session, *is_current).await?;
+                store.advance_handoff(session, claim, &progress, request).await?.to_string()
+            }
+            Self::EndHandoff { session, claim: named, end } => {
+                let claim = match named {
+                    Some(is_current) => Some(claim(store, session, *is_current).await?),
+                    None => None,
+                };
+                store.end_handoff(session, claim, end, request).await?.to_string()
+            }
         })
     }
 }
@@ -111,6 +136,12 @@ async fn acquire(
         }
         Acquired::Held(lease) => format!("held by {:?}, busy: {}", lease.holder, lease.busy),
     })
+}
+
+/// Returns the present claim of a handoff, or another one.
+async fn claim(store: &dyn Store, session: &SessionId, is_current: bool) -> Result<Claim, StoreError> {
+    let claims = store.handoff(session).await?.map_or(0, |handoff| handoff.claims);
+    Ok(Claim(if is_current { claims } else { claims + 1 }))
 }
 
 /// Returns the received messages that wait.

@@ -5,6 +5,7 @@ use super::strategy::CHATS;
 use super::{account, lease_of};
 use crate::fixture::id;
 use crate::property::strategy::SESSIONS;
+use hermes_session::gateway::Handoff;
 use hermes_session::live::Outbound;
 use hermes_session::{MessageRequest, Store, StoreError};
 
@@ -47,7 +48,14 @@ async fn of_session(store: &dyn Store, name: &str) -> Result<Vec<String>, StoreE
     let undone: Vec<_> = store.undone(&session).await?;
     let undone: Vec<_> = undone.iter().map(|one| (&one.message.body, one.message.timestamp)).collect();
     let routes: Vec<String> = store.routes_of(&session).await?.iter().map(|route| route.key.to_stored()).collect();
+    let handoff = store.handoff(&session).await?.map(|handoff| Handoff {
+        turn: None,
+        synthetic_from: None,
+        claims: 0,
+        ..handoff
+    });
     Ok(vec![
+        format!("handoff of {name}: {handoff:?}"),
         format!("messages of every state of {name}: {states:?}"),
         format!("undone in {name}: {undone:?}"),
         format!("routes to {name}: {routes:?}, reset by {:?}", store.reset_cause(&session).await?),

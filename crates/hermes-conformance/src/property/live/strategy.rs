@@ -3,6 +3,7 @@
 use super::{Live, Newest, Owner, Relies, Taking};
 use crate::fixture::source;
 use crate::property::strategy::{Traces, batch, end_reason, message, time, usage};
+use hermes_session::gateway::{HandoffEnd, HandoffRequest};
 use hermes_session::live::{
     Account, Inbound, NewOutbound, NewPart, Origin, ResetCause, RouteKey, RoutePatch, Settled, Switch, SwitchTo,
     Termination, TurnClose, TurnKind,
@@ -11,6 +12,7 @@ use hermes_session::{NewSession, SessionId};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
+use std::time::Duration;
 
 /// The pool of chats.
 pub(super) const CHATS: [&str; 4] = ["7", "8", "大", "7:8"];
@@ -54,6 +56,12 @@ pub(in crate::property) fn operation(traces: &Traces) -> BoxedStrategy<Live> {
             .prop_map(|(switch, is_expected)| Live::Switch { switch, is_expected }),
         1 => (place_of_pool(), place_of_pool()).prop_map(|(from, to)| Live::Rekey(from, to)),
         1 => (place_of_pool(), patch()).prop_map(|(key, patch)| Live::PatchRoute(key, patch)),
+        3 => (known(), handoff_request()).prop_map(|(session, what)| Live::RequestHandoff(session, what)),
+        3 => (known(), option::of(process())).prop_map(|(session, process)| Live::ClaimHandoff(session, process)),
+        2 => (known(), prop::bool::weighted(0.8), option::of(Just("5".to_owned())), option::of(index()), option::of(index()))
+            .prop_map(|(session, is_current, thread, turn, from)| Live::AdvanceHandoff { session, is_current, thread, turn, from }),
+        2 => (known(), option::weighted(0.7, prop::bool::weighted(0.8)), handoff_end(traces))
+            .prop_map(|(session, claim, end)| Live::EndHandoff { session, claim, end }),
     ]
     .boxed()
 }
@@ -147,6 +155,23 @@ fn switch(traces: &Traces) -> impl Strategy<Value = Switch> + use<> {
         origin,
         notice,
     })
+}
+
+fn handoff_request() -> impl Strategy<Value = HandoffRequest> {
+    let expires = option::of((0..60_u64).prop_map(Duration::from_secs));
+    (option::weighted(0.3, Just("chat".to_owned())), expires).prop_map(|(destination, expires)| HandoffRequest {
+        platform: "telegram".into(),
+        destination,
+        expires,
+    })
+}
+
+fn handoff_end(traces: &Traces) -> impl Strategy<Value = HandoffEnd> + use<> {
+    prop_oneof![
+        1 => Just(HandoffEnd::Completed),
+        2 => switch(traces).prop_map(|switch| HandoffEnd::Arrived(Box::new(switch))),
+        2 => Just(HandoffEnd::Failed("error".into())),
+    ]
 }
 
 fn patch() -> impl Strategy<Value = RoutePatch> {
