@@ -20,6 +20,7 @@ pub(crate) mod meta;
 pub(crate) mod pins_and_tags;
 pub(crate) mod recount;
 pub(crate) mod routes;
+pub(crate) mod routing;
 pub(crate) mod row;
 pub(crate) mod sessions;
 pub(crate) mod statistics;

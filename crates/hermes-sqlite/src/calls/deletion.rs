@@ -6,7 +6,7 @@
 
 use crate::calls::hidden::{self, GOES, Hidden};
 use crate::calls::row::time;
-use crate::calls::{archive, handoffs, lineage, pins_and_tags, topics, trash, undo};
+use crate::calls::{archive, handoffs, lineage, pins_and_tags, routing, topics, trash, undo};
 use crate::care::refresh;
 use crate::care::stale::{Stale, place_bit};
 use crate::error::Failure;
@@ -256,6 +256,7 @@ fn doom(database: &Database, members: &[SessionId], why: Hidden, now: Timestamp)
 
 /// Removes the leases, turns, mail and routes of a session, as the trigger does when an agent deletes it.
 fn forget_live(database: &Database, id: &SessionId, now: Timestamp) -> Result<(), Failure> {
+    routing::forget(database, id)?;
     for sql in FORGET_SESSION {
         let mut statement = database.prepare_cached(sql)?;
         match statement.parameter_count() {

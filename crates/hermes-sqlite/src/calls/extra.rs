@@ -194,7 +194,8 @@ pub(crate) fn make_room(database: &Database, pieces: &[ImportPiece]) -> Result<V
         }
         for message in &piece.messages {
             message.extra.columns().for_each(|column| need(Table::Messages, column));
-            if !message.state.is_active() {
+            // Undone messages have a table of ours.
+            if message.state == MessageState::Compacted {
                 STATE.into_iter().for_each(|column| need(Table::Messages, column));
             }
         }

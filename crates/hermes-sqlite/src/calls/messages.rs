@@ -122,6 +122,18 @@ pub(crate) fn put_whole(
     put_with(database, session, id, &message.body, message.timestamp, further)
 }
 
+/// Inserts an undone message into our own table.
+pub(crate) fn put_undone(
+    database: &Database,
+    session: &SessionId,
+    id: MessageId,
+    message: &Message,
+) -> Result<(), Failure> {
+    let insert = statements::INSERT_MESSAGE.replacen("INTO messages", "INTO hx_undone", 1);
+    let further = database.extras().columns_of_message(message);
+    put_into(database, &insert, session, Some(id), &message.body, message.timestamp, further)
+}
+
 fn put_with(
     database: &Database,
     session: &SessionId,
@@ -130,12 +142,25 @@ fn put_with(
     timestamp: Timestamp,
     further: Vec<(String, Value)>,
 ) -> Result<MessageId, Failure> {
+    put_into(database, statements::INSERT_MESSAGE, session, id, body, timestamp, further)?;
+    Ok(MessageId(database.last_insert_rowid()))
+}
+
+fn put_into(
+    database: &Database,
+    insert: &str,
+    session: &SessionId,
+    id: Option<MessageId>,
+    body: &MessageBody,
+    timestamp: Timestamp,
+    further: Vec<(String, Value)>,
+) -> Result<(), Failure> {
     let json = |json: &Option<Json>| json.as_ref().map(|json| json.as_str().to_owned());
     let content = body.content.as_ref().map(|content| match content {
         Content::Bytes(bytes) => Value::Blob(bytes.clone()),
         content => Value::Text(stored::encode(content).into_owned()),
     });
-    let (sql, further) = statement_with(statements::INSERT_MESSAGE, further);
+    let (sql, further) = statement_with(insert, further);
     let (id, details, reasoning_items, message_items) = (
         id.map(|id| id.0),
         json(&body.reasoning_details),
@@ -163,7 +188,7 @@ fn put_with(
     ];
     let values = further.iter().map(|value| value as &dyn ToSql).chain(modelled.iter().copied());
     database.prepare_cached(&sql)?.execute(params_from_iter(values))?;
-    Ok(MessageId(database.last_insert_rowid()))
+    Ok(())
 }
 
 /// Returns an `INSERT … (…) VALUES (…)` with further columns in front, and their values.

@@ -1,7 +1,7 @@
 //! Routes: which session the messages of a chat belong to.
 
 use crate::calls::row::{require, session, text, time};
-use crate::calls::sessions;
+use crate::calls::{routing, sessions};
 use crate::error::Failure;
 use crate::write::database::Database;
 use crate::write::requests::once_if;
@@ -89,6 +89,9 @@ pub(crate) fn lead_to(
         _ => None,
     };
     put(database, &route)?;
+    if matches!(switch.to, SwitchTo::New(_)) {
+        routing::describe(database, &route)?;
+    }
     Ok((route, ended))
 }
 
@@ -168,7 +171,7 @@ pub(crate) fn carry(database: &Database, parent: &SessionId, child: &SessionId) 
     database
         .prepare_cached("UPDATE hx_route SET session_id = ? WHERE session_id = ?")?
         .execute(params![child.as_str(), parent.as_str()])?;
-    Ok(())
+    of_session(database, child)?.iter().try_for_each(|route| routing::mirror(database, route))
 }
 
 /// Returns the cause of the reset that ended a session; `None` if there was none, or it was reopened.
@@ -207,7 +210,7 @@ pub(crate) fn put(database: &Database, route: &Route) -> Result<(), Failure> {
             route.notice,
             route.last_prompt_tokens,
         ])?;
-    Ok(())
+    routing::mirror(database, route)
 }
 
 fn read(row: &Row<'_>) -> Result<Route, Failure> {

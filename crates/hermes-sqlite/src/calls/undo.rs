@@ -7,7 +7,7 @@
 //! Rows of a conversation in the trash have the number of its entry.
 
 use crate::calls::row::{Row, require, text, time};
-use crate::calls::trash;
+use crate::calls::{messages, trash};
 use crate::care::refresh;
 use crate::error::Failure;
 use crate::index::indexes;
@@ -120,6 +120,33 @@ fn keep(database: &Database, messages: &[i64], list: &str, batch: i64, now: Time
     Ok(())
 }
 
+/// Imports an undone message into a file in which it can't stay in the agent's table, under this id or the next free
+/// one. Returns its id. Its batch is not known.
+pub(crate) fn put(
+    database: &Database,
+    session: &SessionId,
+    wanted: Option<MessageId>,
+    message: &Message,
+) -> Result<MessageId, Failure> {
+    const LAST: &str = "max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'messages'), 0), \
+        coalesce((SELECT max(id) FROM messages), 0), coalesce((SELECT max(id) FROM hx_undone), 0))";
+    trash::make_undone(database)?;
+    database.refresh()?;
+    let id = match wanted {
+        Some(id) => id,
+        None => {
+            database.prepare_cached(&format!("SELECT {LAST} + 1"))?.query_row([], |row| row.get(0).map(MessageId))?
+        }
+    };
+    messages::put_undone(database, session, id, message)?;
+    // SQLite gives this id to no later message.
+    let is_known = "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'messages'";
+    if database.prepare_cached(is_known)?.execute([id.0])? == 0 {
+        database.prepare_cached("INSERT INTO sqlite_sequence (name, seq) VALUES ('messages', ?)")?.execute([id.0])?;
+    }
+    Ok(id)
+}
+
 /// Returns the undone messages of a session, oldest first.
 pub(crate) fn list(database: &Database, id: &SessionId) -> Result<Vec<UndoneMessage>, Failure> {
     require(database, id)?;
@@ -136,15 +163,38 @@ pub(crate) fn list(database: &Database, id: &SessionId) -> Result<Vec<UndoneMess
         }
         messages.sort_by_key(|message| message.id);
     }
-    let undone = messages.into_iter().map(|message| {
-        let (batch, undone_at) = batches.get(&message.id).copied().unzip();
-        UndoneMessage { batch, undone_at: undone_at.flatten(), message }
-    });
-    Ok(undone.collect())
+    Ok(messages.into_iter().map(|message| with_batch(&batches, message)).collect())
+}
+
+/// Returns the sessions with undone messages that only our table has.
+pub(crate) fn sessions(database: &Database) -> Result<Vec<SessionId>, Failure> {
+    if !database.shape().undone {
+        return Ok(Vec::new());
+    }
+    let sql = format!("SELECT DISTINCT session_id FROM hx_undone WHERE {IS_WHOLE} ORDER BY session_id");
+    let mut statement = database.prepare(&sql)?;
+    let ids = statement.query_map([], |row| row.get::<_, String>(0))?;
+    Ok(ids.map(|id| id.map(SessionId::from_stored)).collect::<Result<_, _>>()?)
+}
+
+/// Returns the undone messages of a session that only our table has, oldest first.
+pub(crate) fn whole_of(database: &Database, id: &SessionId) -> Result<Vec<UndoneMessage>, Failure> {
+    let batches = batches(database, id)?;
+    Ok(whole(database, id, &MessageRequest::first(u32::MAX))?
+        .into_iter()
+        .map(|message| with_batch(&batches, message))
+        .collect())
+}
+
+type Batches = BTreeMap<MessageId, (Option<i64>, Option<Timestamp>)>;
+
+fn with_batch(batches: &Batches, message: Message) -> UndoneMessage {
+    let (batch, undone_at) = batches.get(&message.id).copied().unwrap_or_default();
+    UndoneMessage { batch, undone_at, message }
 }
 
 /// Returns the batch and the time of each undo, by message.
-fn batches(database: &Database, id: &SessionId) -> Result<BTreeMap<MessageId, (i64, Option<Timestamp>)>, Failure> {
+fn batches(database: &Database, id: &SessionId) -> Result<Batches, Failure> {
     if !database.shape().undone {
         return Ok(BTreeMap::new());
     }

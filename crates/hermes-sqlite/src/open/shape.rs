@@ -29,6 +29,8 @@ pub(crate) struct Shape {
     pub(crate) causes: bool,
     /// Whether `hx_handoff` has the columns of revision 2.
     pub(crate) handoffs: bool,
+    /// `gateway_routing`: the routes of an agent's gateway.
+    pub(crate) routing: bool,
     /// Whether `hx_pin` and `hx_tag` exist, which are ours and created by the first pin or tag.
     pub(crate) pins_and_tags: bool,
 }
@@ -52,6 +54,7 @@ impl Shape {
             model_usage: has("session_model_usage", "input_tokens")?,
             causes: has("hx_session", "cause")?,
             handoffs: has("hx_handoff", "expires_at")?,
+            routing: has("gateway_routing", "entry_json")?,
             pins_and_tags: has("hx_pin", "pinned_at")? && has("hx_tag", "tag")?,
         })
     }

@@ -23,6 +23,7 @@ mod log;
 mod lost;
 mod mixed;
 mod modes;
+mod newer;
 #[path = "../shared/old_schema.rs"]
 mod old_schema;
 mod optimize;
@@ -38,6 +39,7 @@ mod search;
 mod stale;
 mod topics;
 mod trash;
+mod undo;
 mod upgrades;
 mod vacuum;
 mod verify;

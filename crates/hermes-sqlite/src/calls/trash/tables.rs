@@ -63,7 +63,7 @@ fn undone() -> Kept {
     Kept {
         name: "hx_undone".into(),
         of: "messages".into(),
-        besides: "hx_batch INTEGER NOT NULL, hx_undone_at REAL NOT NULL, hx_number INTEGER",
+        besides: "hx_batch INTEGER, hx_undone_at REAL, hx_number INTEGER",
         indexes: "CREATE INDEX IF NOT EXISTS hx_undone_place ON hx_undone(session_id, id);
             CREATE TRIGGER IF NOT EXISTS hx_undone_gone AFTER DELETE ON sessions BEGIN
                 DELETE FROM hx_undone WHERE session_id = old.id AND hx_number IS NULL;

@@ -18,6 +18,12 @@ pub struct Holdings {
     pub tags: u64,
     /// Sessions that our own table has as archived.
     pub archived: u64,
+    /// Routes of chats.
+    pub routes: u64,
+    /// Accounts that have received messages, with the position up to which they have.
+    pub cursors: u64,
+    /// Undone messages that only our own table has.
+    pub undone: u64,
     /// Rows of the agent's other tables that went to the trash with a session, by the agent's table.
     pub rows: Vec<(String, u64)>,
 }
@@ -25,7 +31,8 @@ pub struct Holdings {
 impl Holdings {
     /// Whether nothing would be lost.
     pub const fn is_empty(&self) -> bool {
-        self.trashed == 0 && self.pins == 0 && self.tags == 0 && self.archived == 0
+        let is_unnoted = self.pins == 0 && self.tags == 0 && self.archived == 0;
+        self.trashed == 0 && is_unnoted && self.routes == 0 && self.cursors == 0 && self.undone == 0
     }
 }
 
@@ -44,6 +51,9 @@ pub(super) fn count(connection: &Connection) -> Result<Holdings, rusqlite::Error
         pins: rows(connection, "hx_pin", "")?,
         tags: rows(connection, "hx_tag", "")?,
         archived: rows(connection, "hx_archived", "")?,
+        routes: rows(connection, "hx_route", "")?,
+        cursors: rows(connection, "hx_cursor", "")?,
+        undone: rows(connection, "hx_undone", "WHERE hx_number IS NULL AND role IS NOT NULL")?,
         rows: with_sessions(connection)?,
     })
 }
