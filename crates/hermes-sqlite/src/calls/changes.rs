@@ -12,7 +12,7 @@ use hermes_session::live::{ChangeMark, Changed, Changes, Kinds};
 use rusqlite::{Connection, OptionalExtension as _};
 
 /// Key in `hx_state` of the name of a recording: marks of another one are not comparable.
-const RECORDING: &str = "changes";
+pub(crate) const RECORDING: &str = "changes";
 
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS hx_change (
