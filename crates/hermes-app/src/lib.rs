@@ -10,7 +10,7 @@
 //! let workspace = Workspace::new(flags, hermes_config::Environment::of_process());
 //! let opened = workspace.open(Access::Write).await?;
 //! let found = resolve::resolve(&workspace, &*opened.store, "@last", Lists::Own, now).await?;
-//! let preview = trash::preview(&*opened.store, &found.asked, opened.transcripts().as_ref()).await?;
+//! let preview = trash::preview(&*opened.store, &found.asked, opened.transcripts().as_ref(), now).await?;
 //! let days = opened.settings.sessions.trash_days.value;
 //! let report = trash::delete(&*opened.store, &preview, days, opened.transcripts().as_ref(), now).await?;
 //! # Ok(()) }

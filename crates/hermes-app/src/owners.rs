@@ -146,7 +146,22 @@ pub struct Owner {
 /// # Errors
 /// If the store fails.
 pub async fn all(store: &dyn Store, now: Timestamp) -> Result<Vec<Owner>, StoreError> {
-    let leases = store.leases("").await?;
+    of_leases(store, store.leases("").await?, now).await
+}
+
+/// Returns the owner of the conversation that starts with a session; `None` if it has none, or its lease has expired.
+///
+/// # Errors
+/// If the store fails.
+pub async fn of(store: &dyn Store, root: &SessionId, now: Timestamp) -> Result<Option<Owner>, StoreError> {
+    let resource = Resource::Conversation(root.clone());
+    let mut leases = store.leases(&resource.key()).await?;
+    // Another conversation's id may start with this one.
+    leases.retain(|lease| lease.resource == resource && !lease.is_expired(now));
+    Ok(of_leases(store, leases, now).await?.pop())
+}
+
+async fn of_leases(store: &dyn Store, leases: Vec<Lease>, now: Timestamp) -> Result<Vec<Owner>, StoreError> {
     let turns = if leases.is_empty() { Vec::new() } else { open_turns(store).await? };
     let mut owners = Vec::with_capacity(leases.len());
     for lease in leases {

@@ -106,7 +106,7 @@ fn all() -> Vec<LiveRecord> {
     vec![
         LiveRecord::Route(Box::new(route("7"))),
         LiveRecord::Route(Box::new(route("8"))),
-        LiveRecord::Alias { old: key("old"), key: key("7") },
+        LiveRecord::Alias { old: key("old"), key: Box::new(key("7")) },
         LiveRecord::Cursor { account: account(), value: "17".into() },
         LiveRecord::Turn(Box::new(turn(5))),
         LiveRecord::Inbox(Box::new(received(1, InboxState::Waiting, None))),
@@ -215,7 +215,7 @@ pub async fn records_without_a_place_are_left_out(setup: Setup) -> CaseResult {
     let is_left = |carried: &Carried| matches!(carried, Carried::Left(_));
     let orphans = [
         LiveRecord::Route(Box::new(route("7"))),
-        LiveRecord::Alias { old: key("old"), key: key("7") },
+        LiveRecord::Alias { old: key("old"), key: Box::new(key("7")) },
         LiveRecord::Turn(Box::new(turn(5))),
         LiveRecord::Cause { session: id("s"), cause: ResetCause::Daily },
     ];

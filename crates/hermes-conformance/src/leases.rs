@@ -3,6 +3,7 @@
 mod after;
 mod changes;
 mod fence;
+mod fights;
 mod places;
 
 pub use after::{a_newer_message_is_met_as_moved, an_old_answer_is_not_moved};
@@ -11,6 +12,7 @@ pub use fence::{
     a_fence_keeps_out_an_old_owner, a_fence_of_another_resource_is_none, a_stored_answer_passes_an_old_fence,
     an_expired_owner_writes_until_somebody_takes_it,
 };
+pub use fights::no_owner_writes_after_the_next_grant;
 pub use places::{
     a_link_changes_the_owner, a_split_keeps_the_owner, an_unknown_session_has_no_lease,
     any_session_names_the_conversation, gone_with_the_conversation, listed_by_prefix,

@@ -9,6 +9,7 @@
 
 pub mod agent;
 mod fixture;
+pub mod history;
 mod list;
 pub mod model;
 pub mod oracle;

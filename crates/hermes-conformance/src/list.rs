@@ -364,6 +364,7 @@ pub const CASES: &[Case] = cases![
     leases::no_fence_is_never_refused,
     leases::a_newer_message_is_met_as_moved,
     leases::an_old_answer_is_not_moved,
+    leases::no_owner_writes_after_the_next_grant,
     turns::opened_and_closed,
     turns::one_turn_at_a_time,
     turns::closed_once,

@@ -19,10 +19,9 @@ CREATE TABLE IF NOT EXISTS hx_lease (
     KEY hx_lease_session (session_id)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- Open turns. conversation: its first session.
+-- Open turns. A conversation has at most one: whoever opens one raises hx_session.turns of its first session before.
 CREATE TABLE IF NOT EXISTS hx_turn (
     id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
-    conversation VARBINARY(255) NOT NULL UNIQUE,
     session_id VARBINARY(255) NOT NULL,
     kind VARCHAR(16) NOT NULL,
     route VARBINARY(1600),
@@ -139,8 +138,10 @@ CREATE TABLE IF NOT EXISTS hx_trash_undone (
     PRIMARY KEY (number, session_id, place)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- cause: of a reset, beside the end reason.
-ALTER TABLE hx_session ADD COLUMN cause VARCHAR(16);
+-- cause: of a reset, beside the end reason. turns: raised with each turn of the conversation that starts here.
+ALTER TABLE hx_session
+    ADD COLUMN cause VARCHAR(16),
+    ADD COLUMN turns BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE hx_handoff
     ADD COLUMN expires_at DOUBLE,
     ADD COLUMN claimed_by LONGTEXT,

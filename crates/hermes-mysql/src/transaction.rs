@@ -7,7 +7,7 @@ use crate::indexes::{self, Vocabulary, Written};
 use crate::row::{Row, bound};
 use crate::{import, messages, receipts};
 use hermes_session::{Message, MessageId, NewMessage, SessionId, Timestamp};
-use hermes_sql::server::changes::{self, Noted};
+use hermes_sql::server::changes::Noted;
 use hermes_sql::server::{Dialect, Epoch, Lost, Receipt, Receipts, Sql, Value as Shared};
 use hermes_sql::values;
 use mysql_async::prelude::Queryable as _;
@@ -121,10 +121,7 @@ impl Transaction {
             receipt.into_iter().for_each(|receipt| receipts.give_back(receipt));
             return Ok(());
         };
-        let committed = match changes::write(&self).await {
-            Ok(()) => self.batch(&receipts::commit(&next)).await,
-            Err(failure) => Err(failure),
-        };
+        let committed = self.commit_with(&next).await;
         self.give_back(committed.is_ok());
         match committed {
             Ok(()) => {
@@ -140,6 +137,17 @@ impl Transaction {
                 Err(Lost { failure, receipt: next })
             }
         }
+    }
+
+    /// Writes the feed of changes and a receipt, and commits.
+    async fn commit_with(&self, receipt: &Receipt) -> Result<(), Failure> {
+        let changes = self.noted.take();
+        // Many changes take statements of their own, each of a limited size.
+        let (many, last) = changes.split_at(changes.len().saturating_sub(1) / FEED * FEED);
+        for some in many.chunks(FEED) {
+            self.batch(&receipts::feed(some)).await?;
+        }
+        self.batch(&format!("{}{}", receipts::feed(last), receipts::commit(receipt))).await
     }
 
     /// Rolls it back. A connection that is not usable is closed.
@@ -233,6 +241,12 @@ impl Sql for Transaction {
     }
 }
 
+/// Expression for the time of the server. A number with a point would not be a double.
+pub(crate) const NOW: &str = "unix_timestamp(sysdate(6)) + 0e0";
+
+/// Number of rows of the feed of changes in one message.
+const FEED: usize = 256;
+
 static DIALECT: Dialect = Dialect {
     lock: " FOR UPDATE",
     share: " LOCK IN SHARE MODE",
@@ -245,10 +259,11 @@ static DIALECT: Dialect = Dialect {
     // A text comparison ignores trailing blanks.
     exact: |column| format!("CAST({column} AS BINARY)"),
     upsert: |_| "ON DUPLICATE KEY UPDATE".to_owned(),
-    // A number with a point is not a double.
-    now: "unix_timestamp(sysdate(6)) + 0e0",
+    now: NOW,
+    last_turn: "SELECT CAST(auto_increment AS SIGNED) - 1 FROM information_schema.tables \
+        WHERE table_schema = database() AND table_name = 'hx_turn'",
+    use_turn: None,
     // Each list begins with a unique word, see `spelling::witness`.
-    skip_turns: None,
     words_of_copy: "concat('k__', n.id, IF(left(w.words, 3) = 'k__', substring(w.words, locate(' ', w.words)), concat(' ', w.words)))",
 };
 

@@ -19,10 +19,9 @@ CREATE TABLE hx_lease (
 ) WITH (fillfactor = 50);
 CREATE INDEX hx_lease_session ON hx_lease (session_id) WHERE session_id IS NOT NULL;
 
--- Open turns. conversation: its first session.
+-- Open turns. A conversation has at most one: whoever opens one raises hx_session.turns of its first session before.
 CREATE TABLE hx_turn (
     id BIGSERIAL NOT NULL PRIMARY KEY,
-    conversation TEXT COLLATE "C" NOT NULL UNIQUE,
     session_id TEXT COLLATE "C" NOT NULL,
     kind TEXT NOT NULL,
     route TEXT COLLATE "C",
@@ -139,8 +138,10 @@ CREATE TABLE hx_trash_undone (
     PRIMARY KEY (number, session_id, place)
 );
 
--- cause: of a reset, beside the end reason.
-ALTER TABLE hx_session ADD COLUMN cause TEXT;
+-- cause: of a reset, beside the end reason. turns: raised with each turn of the conversation that starts here.
+ALTER TABLE hx_session
+    ADD COLUMN cause TEXT,
+    ADD COLUMN turns BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE hx_handoff
     ADD COLUMN expires_at DOUBLE PRECISION,
     ADD COLUMN claimed_by TEXT,

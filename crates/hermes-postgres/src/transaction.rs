@@ -7,7 +7,7 @@ use crate::{import, messages, receipts};
 use deadpool_postgres::{ClientWrapper, Object};
 use futures_util::future::{join, join3};
 use hermes_session::{Message, MessageId, NewMessage, SessionId, Timestamp};
-use hermes_sql::server::changes::{self, Noted};
+use hermes_sql::server::changes::Noted;
 use hermes_sql::server::{Dialect, Fields as _, Lost, Receipt, Receipts, Sql, Value};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -150,10 +150,7 @@ impl Transaction {
             receipt.into_iter().for_each(|receipt| receipts.give_back(receipt));
             return Ok(());
         };
-        let committed = match changes::write(&self).await {
-            Ok(()) => receipts::commit(&next, &self).await,
-            Err(failure) => Err(failure),
-        };
+        let committed = receipts::commit(&next, &self.noted.take(), &self).await;
         self.give_back(committed.is_ok());
         match committed {
             Ok(()) => {
@@ -268,7 +265,8 @@ static DIALECT: Dialect = Dialect {
     exact: ToOwned::to_owned,
     upsert: |key| format!("ON CONFLICT ({key}) DO UPDATE SET"),
     now: "extract(epoch FROM clock_timestamp())::float8",
-    skip_turns: Some("SELECT setval('hx_turn_id_seq', $1)"),
+    last_turn: "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM hx_turn_id_seq",
+    use_turn: Some("SELECT setval('hx_turn_id_seq', $1::int8)"),
     words_of_copy: "w.words",
 };
 

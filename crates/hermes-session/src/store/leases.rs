@@ -22,7 +22,8 @@ use std::time::Duration;
 //         leases::a_stored_answer_passes_an_old_fence, leases::no_fence_is_never_refused,
 //         leases::a_fence_of_another_resource_is_none, leases::an_expired_owner_writes_until_somebody_takes_it,
 //         leases::clocks_an_hour_apart, leases::a_newer_message_is_met_as_moved, leases::an_old_answer_is_not_moved,
-//         leases::a_split_keeps_the_owner, leases::a_link_changes_the_owner
+//         leases::a_split_keeps_the_owner, leases::a_link_changes_the_owner,
+//         leases::no_owner_writes_after_the_next_grant
 #[async_trait]
 pub trait LeaseStore: ConversationStore {
     /// Takes the lease of a resource if `terms` permit it.

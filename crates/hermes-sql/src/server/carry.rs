@@ -1,6 +1,8 @@
 //! Live data on its way from one store to another.
 
-use super::{Fields as _, Odd, Sql, mail, messages, routes, turns};
+use super::messages::root;
+use super::row::require;
+use super::{Failing as _, Fields as _, Odd, Sql, mail, routes, turns};
 use crate::values;
 use hermes_session::SessionId;
 use hermes_session::live::{
@@ -17,7 +19,6 @@ pub async fn list<T: Sql>(
 ) -> Result<Vec<LiveRecord>, T::Failure> {
     let mut records = Vec::new();
     for kind in LiveKind::ALL {
-        let edge = after.filter(|after| after.kind() == kind);
         if after.is_some_and(|after| after.kind() > kind) {
             continue;
         }
@@ -25,7 +26,7 @@ pub async fn list<T: Sql>(
         if left == 0 {
             break;
         }
-        records.extend(of_kind(transaction, kind, edge, left).await?);
+        records.extend(of_kind(transaction, kind, after.filter(|after| after.kind() == kind), left).await?);
     }
     Ok(records)
 }
@@ -47,20 +48,21 @@ async fn of_kind<T: Sql>(
             routes.into_iter().map(|route| LiveRecord::Route(Box::new(route))).collect()
         }
         LiveKind::Alias => {
-            let after = match edge {
-                Some(LiveRecord::Alias { old, .. }) => old.to_stored(),
-                _ => String::new(),
-            };
             let sql = "SELECT old_key, route_key FROM hx_route_alias WHERE old_key > $1 ORDER BY old_key LIMIT $2";
-            pairs(transaction, sql, after, limit, alias).await?
+            pairs(transaction, sql, edge, limit, |old, key| {
+                Some(LiveRecord::Alias {
+                    old: RouteKey::from_stored(&old)?,
+                    key: Box::new(RouteKey::from_stored(&key)?),
+                })
+            })
+            .await?
         }
         LiveKind::Cursor => {
-            let after = match edge {
-                Some(LiveRecord::Cursor { account, .. }) => account.to_string(),
-                _ => String::new(),
-            };
             let sql = "SELECT account, value FROM hx_cursor WHERE account > $1 ORDER BY account LIMIT $2";
-            pairs(transaction, sql, after, limit, cursor).await?
+            pairs(transaction, sql, edge, limit, |account, value| {
+                Some(LiveRecord::Cursor { account: Account::from_stored(account), value })
+            })
+            .await?
         }
         LiveKind::Turn => {
             let after = match edge {
@@ -87,52 +89,43 @@ async fn of_kind<T: Sql>(
             parts.into_iter().map(|part| LiveRecord::Outbound(Box::new(part))).collect()
         }
         LiveKind::Cause => {
-            let after = match edge {
-                Some(LiveRecord::Cause { session, .. }) => session.to_string(),
-                _ => String::new(),
-            };
-            let sql = "SELECT session_id, cause FROM hx_session WHERE session_id > $1 AND cause IS NOT NULL \
-                 ORDER BY session_id LIMIT $2";
-            pairs(transaction, sql, after, limit, cause).await?
+            let sql = "SELECT h.session_id, h.cause FROM hx_session h JOIN sessions s ON s.id = h.session_id \
+                 WHERE h.session_id > $1 AND h.cause IS NOT NULL AND s.ended_at IS NOT NULL ORDER BY h.session_id LIMIT $2";
+            pairs(transaction, sql, edge, limit, |session, cause| {
+                let cause = ResetCause::from_stored(&cause)?;
+                Some(LiveRecord::Cause { session: SessionId::from_stored(session), cause })
+            })
+            .await?
         }
     })
 }
 
-fn alias(old: String, key: String) -> Result<LiveRecord, Odd> {
-    let parse = |text: &str| RouteKey::from_stored(text).ok_or_else(|| Odd("hx_route_alias: not a route".to_owned()));
-    Ok(LiveRecord::Alias { old: parse(&old)?, key: parse(&key)? })
-}
-
-fn cursor(account: String, value: String) -> Result<LiveRecord, Odd> {
-    Ok(LiveRecord::Cursor { account: Account::from_stored(account), value })
-}
-
-fn cause(session: String, word: String) -> Result<LiveRecord, Odd> {
-    let odd = || Odd("hx_session: unknown cause".to_owned());
-    let cause = ResetCause::from_stored(&word).ok_or_else(odd)?;
-    Ok(LiveRecord::Cause { session: SessionId::from_stored(session), cause })
-}
-
-/// Returns records of two texts.
+/// Returns records of two texts, the first of which is their key.
 async fn pairs<T: Sql>(
     transaction: &T,
     sql: &str,
-    after: String,
+    edge: Option<&LiveRecord>,
     limit: u32,
-    record: impl Fn(String, String) -> Result<LiveRecord, Odd> + Send,
+    record: impl Fn(String, String) -> Option<LiveRecord>,
 ) -> Result<Vec<LiveRecord>, T::Failure> {
-    let rows = transaction.rows(sql, values![after, i64::from(limit)]).await?;
-    let read = |row: &T::Row| record(row.try_get(0)?, row.try_get(1)?);
-    Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+    let after = edge.map(|edge| edge.identity().1.concat()).unwrap_or_default();
+    let mut records = Vec::new();
+    for row in transaction.rows(sql, values![after, i64::from(limit)]).await? {
+        let (key, value): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+        let odd = Odd(format!("live data of {key}: unreadable"));
+        records.push(record(key, value).ok_or(odd)?);
+    }
+    Ok(records)
 }
 
 /// Implements `import_live` of the contract.
 pub async fn import<T: Sql>(transaction: &T, records: &[LiveRecord]) -> Result<Vec<Carried>, T::Failure> {
-    let mut carried = Vec::with_capacity(records.len());
+    transaction.lock_import().await?;
+    let mut answers = Vec::with_capacity(records.len());
     for record in records {
-        carried.push(import_one(transaction, record).await?);
+        answers.push(import_one(transaction, record).await?);
     }
-    Ok(carried)
+    Ok(answers)
 }
 
 async fn import_one<T: Sql>(transaction: &T, record: &LiveRecord) -> Result<Carried, T::Failure> {
@@ -152,7 +145,8 @@ async fn import_one<T: Sql>(transaction: &T, record: &LiveRecord) -> Result<Carr
                 return Ok(Carried::Known);
             }
             let sql = "INSERT INTO hx_cursor (account, value) VALUES ($1, $2)";
-            transaction.run(sql, values![account.as_str(), value.as_str()]).await.map(|_| Carried::Stored)
+            transaction.run(sql, values![account.as_str(), value.as_str()]).await?;
+            Ok(Carried::Stored)
         }
         LiveRecord::Turn(turn) => import_turn(transaction, turn).await,
         LiveRecord::Inbox(item) => import_inbox(transaction, item).await,
@@ -182,13 +176,19 @@ async fn import_turn<T: Sql>(transaction: &T, turn: &Turn) -> Result<Carried, T:
     if !exists(transaction, &turn.session).await? {
         return Ok(NO_SESSION);
     }
-    let conversation = messages::root(transaction, &turn.session).await?;
-    if let Some(open) = turns::of_conversation(transaction, &conversation).await? {
+    let root = root(transaction, &turn.session).await?;
+    if let Some(open) = turns::of_conversation(transaction, &root).await? {
         return Ok(if open.id == turn.id { Carried::Known } else { Carried::Left("its conversation is in a turn") });
     }
-    let turn = Turn { conversation, fence: None, ..turn.clone() };
-    let is_stored = turns::put(transaction, &turn).await?;
-    Ok(if is_stored { Carried::Stored } else { Carried::Left("its number was used") })
+    let last: i64 = transaction.one(transaction.dialect().last_turn, values![]).await?.try_get(0)?;
+    if turn.id.0 <= last {
+        return Ok(Carried::Left("its number was used"));
+    }
+    turns::put(transaction, &Turn { fence: None, ..turn.clone() }).await?;
+    if let Some(sql) = transaction.dialect().use_turn {
+        transaction.rows(sql, values![turn.id.0]).await?;
+    }
+    Ok(Carried::Stored)
 }
 
 async fn import_inbox<T: Sql>(transaction: &T, item: &InboxItem) -> Result<Carried, T::Failure> {
@@ -210,7 +210,7 @@ async fn import_inbox<T: Sql>(transaction: &T, item: &InboxItem) -> Result<Carri
     {
         item.stored_message = None;
     }
-    mail::put(transaction, &item).await.map(|()| Carried::Stored)
+    mail::put(transaction, &item).await.map(|_| Carried::Stored)
 }
 
 async fn import_outbound<T: Sql>(transaction: &T, part: &Outbound) -> Result<Carried, T::Failure> {
@@ -231,10 +231,13 @@ async fn import_outbound<T: Sql>(transaction: &T, part: &Outbound) -> Result<Car
     {
         part.session = None;
     }
-    mail::put_part(transaction, &part).await.map(|()| Carried::Stored)
+    mail::put_part(transaction, &part).await.map(|_| Carried::Stored)
 }
 
 async fn exists<T: Sql>(transaction: &T, id: &SessionId) -> Result<bool, T::Failure> {
-    let row = transaction.row("SELECT 1 FROM sessions WHERE id = $1", values![id.as_str()]).await?;
-    Ok(row.is_some())
+    match require(transaction, id).await {
+        Ok(()) => Ok(true),
+        Err(failure) if failure.is_missing() => Ok(false),
+        Err(failure) => Err(failure),
+    }
 }

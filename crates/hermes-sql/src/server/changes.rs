@@ -13,9 +13,6 @@ use mark::{Gap, LATE, Mark};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Number of rows that one statement writes.
-const LOT: usize = 64;
-
 /// Number of rows that one statement reads.
 const PAGE: usize = 4_096;
 
@@ -37,26 +34,10 @@ impl Noted {
         *known = known.and(kinds);
     }
 
-    /// Takes the changes out.
-    fn take(&self) -> Vec<(SessionId, Kinds)> {
+    /// Takes the changes out, to be written with the commit.
+    pub fn take(&self) -> Vec<(SessionId, Kinds)> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()
     }
-}
-
-/// Writes the changes of a transaction that is about to commit.
-///
-/// # Errors
-/// Fails if the server does.
-pub async fn write<T: Sql>(transaction: &T) -> Result<(), T::Failure> {
-    for some in transaction.noted().take().chunks(LOT) {
-        let now = transaction.dialect().now;
-        let row = |place: usize| format!("(${}, ${}, {now})", 2 * place + 1, 2 * place + 2);
-        let rows: Vec<String> = (0..some.len()).map(row).collect();
-        let values = some.iter().flat_map(|(session, kinds)| values![session.as_str(), kinds.bits()]).collect();
-        let sql = format!("INSERT INTO hx_change (session_id, kinds, at) VALUES {}", rows.join(", "));
-        transaction.run(&sql, values).await?;
-    }
-    Ok(())
 }
 
 /// Implements `changes` of the contract.

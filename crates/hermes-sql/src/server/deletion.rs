@@ -192,7 +192,6 @@ async fn remove<T: Sql>(
         for (table, column) in [
             ("hx_lease", "session_id"),
             ("hx_turn", "session_id"),
-            ("hx_turn", "conversation"),
             ("hx_route", "session_id"),
             ("hx_undone", "session_id"),
             ("hx_request", "session_id"),

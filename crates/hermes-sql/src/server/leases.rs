@@ -146,7 +146,8 @@ pub(super) async fn rooted<T: Sql>(transaction: &T, what: &Resource) -> Result<R
 /// Returns whether the holder of a lease has an open turn.
 async fn is_in_turn<T: Sql>(transaction: &T, lease: &Lease) -> Result<bool, T::Failure> {
     let Some(root) = lease.resource.session() else { return Ok(false) };
-    let sql = "SELECT 1 FROM hx_turn WHERE conversation = $1 AND fence = $2";
+    let sql =
+        "SELECT 1 FROM hx_turn t JOIN hx_session h ON h.session_id = t.session_id WHERE h.root = $1 AND t.fence = $2";
     Ok(transaction.row(sql, values![root.as_str(), lease.fence.0]).await?.is_some())
 }
 

@@ -2,7 +2,7 @@
 
 mod outbox;
 
-pub(super) use outbox::{drop_replies, is_known as knows_part, put as put_part, queue};
+pub(super) use outbox::{drop_replies, knows_part, put_part, queue};
 pub use outbox::{list as outbound, post, settle, take};
 
 use super::row::require;
@@ -48,22 +48,21 @@ async fn receive_one<T: Sql>(
     if let Some(id) = known(transaction, account, inbound).await? {
         return Ok(Received::Known(id));
     }
-    let sql = "INSERT INTO hx_inbox (account, chat, message_id, route, session_id, payload, state, attempts, received_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8)";
-    let values = values![
-        account.as_str(),
-        inbound.chat.as_str(),
-        inbound.message_id.as_str(),
-        inbound.route.as_ref().map(RouteKey::to_stored),
-        inbound.session.as_ref().map(SessionId::as_str),
-        inbound.payload.as_str(),
-        InboxState::Waiting.as_str(),
-        at.seconds()
-    ];
-    Ok(Received::New(InboxId(transaction.insert(sql, values).await?)))
+    let item = InboxItem {
+        id: InboxId(0),
+        account: account.clone(),
+        inbound: inbound.clone(),
+        state: InboxState::Waiting,
+        turn: None,
+        stored_message: None,
+        attempts: 0,
+        received_at: at,
+        settled_at: None,
+    };
+    put(transaction, &item).await.map(Received::New)
 }
 
-/// Returns the id of a received message; `None` if it was not received.
+/// Returns the id of a message if it was received before.
 pub(super) async fn known<T: Sql>(
     transaction: &T,
     account: &Account,
@@ -75,17 +74,18 @@ pub(super) async fn known<T: Sql>(
     Ok(row.map(|row| row.try_get(0).map(InboxId)).transpose()?)
 }
 
-/// Stores a received message of another store, under an id of this one.
-pub(super) async fn put<T: Sql>(transaction: &T, item: &InboxItem) -> Result<(), T::Failure> {
-    let sql = "INSERT INTO hx_inbox (account, chat, message_id, route, session_id, payload, state, turn, stored_message, \
-         attempts, received_at, settled_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+/// Stores a received message under a new id.
+pub(super) async fn put<T: Sql>(transaction: &T, item: &InboxItem) -> Result<InboxId, T::Failure> {
+    let sql = "INSERT INTO hx_inbox (account, chat, message_id, route, session_id, payload, state, turn, stored_message, attempts, \
+         received_at, settled_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    let InboxItem { account, inbound, .. } = item;
     let values = values![
-        item.account.as_str(),
-        item.inbound.chat.as_str(),
-        item.inbound.message_id.as_str(),
-        item.inbound.route.as_ref().map(RouteKey::to_stored),
-        item.inbound.session.as_ref().map(SessionId::as_str),
-        item.inbound.payload.as_str(),
+        account.as_str(),
+        inbound.chat.as_str(),
+        inbound.message_id.as_str(),
+        inbound.route.as_ref().map(RouteKey::to_stored),
+        inbound.session.as_ref().map(SessionId::as_str),
+        inbound.payload.as_str(),
         item.state.as_str(),
         item.turn.map(|turn| turn.0),
         item.stored_message.map(|message| message.0),
@@ -93,10 +93,10 @@ pub(super) async fn put<T: Sql>(transaction: &T, item: &InboxItem) -> Result<(),
         item.received_at.seconds(),
         item.settled_at.map(Timestamp::seconds)
     ];
-    transaction.run(sql, values).await.map(drop)
+    transaction.insert(sql, values).await.map(InboxId)
 }
 
-/// Returns received messages after one, in any state, in the order of their ids.
+/// Returns up to `limit` received messages after one, in any state.
 pub(super) async fn list<T: Sql>(
     transaction: &T,
     after: Option<InboxId>,

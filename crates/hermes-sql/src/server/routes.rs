@@ -153,7 +153,7 @@ pub async fn rekey<T: Sql>(
     Ok(true)
 }
 
-/// Makes a former key lead to a route.
+/// Stores a former key of a route.
 pub(super) async fn add_alias<T: Sql>(transaction: &T, old: &RouteKey, key: &RouteKey) -> Result<(), T::Failure> {
     let sql = "INSERT INTO hx_route_alias (old_key, route_key) VALUES ($1, $2)";
     transaction.run(sql, values![old.to_stored(), key.to_stored()]).await.map(drop)

@@ -1,14 +1,16 @@
-//! Turns: one row per open turn, which its conversation has at most one of.
+//! Turns: one row per open turn.
 
 use super::messages::root;
 use super::requests::{once, repeated};
 use super::row::lock;
-use super::{Failing as _, Fields as _, Odd, ServerRow, Sql, mail, routes, usage};
+use super::{Failing as _, Fields as _, Odd, ServerRow, Sql, Value, mail, routes, usage};
 use crate::values;
 use hermes_session::live::{Fence, Kinds, NewTurn, OpenedTurn, RouteKey, Turn, TurnClose, TurnId, TurnKind};
 use hermes_session::{Conflict, MessageId, NewMessage, Request, SessionId, Timestamp, change};
 
-const COLUMNS: &str = "id, conversation, session_id, kind, route, fence, attempts, opened_at, opened_by";
+/// Columns of a turn. It belongs to the conversation that its session is part of now.
+const COLUMNS: &str = "t.id, h.root, t.session_id, t.kind, t.route, t.fence, t.attempts, t.opened_at, t.opened_by \
+     FROM hx_turn t JOIN hx_session h ON h.session_id = t.session_id";
 
 /// Implements `open_turn` of the contract.
 pub async fn open<T: Sql>(
@@ -21,6 +23,9 @@ pub async fn open<T: Sql>(
     once(transaction, request, &new.session, || change::open_turn(new), async {
         lock(transaction, &new.session).await?;
         let conversation = root(transaction, &new.session).await?;
+        // A write of the row: of two callers that open a turn of a conversation, the later one sees the other's.
+        let sql = "UPDATE hx_session SET turns = turns + 1 WHERE session_id = $1";
+        transaction.run(sql, values![conversation.as_str()]).await?;
         let open = of_conversation(transaction, &conversation).await?;
         if let Some(turn) = &open {
             if request.fence.is_none() || request.fence == turn.fence {
@@ -103,7 +108,7 @@ pub async fn close<T: Sql>(
 
 /// Implements `open_turns` of the contract.
 pub async fn list<T: Sql>(transaction: &T, after: Option<TurnId>, limit: u32) -> Result<Vec<Turn>, T::Failure> {
-    let sql = format!("SELECT {COLUMNS} FROM hx_turn WHERE id > $1 ORDER BY id LIMIT $2");
+    let sql = format!("SELECT {COLUMNS} WHERE t.id > $1 ORDER BY t.id LIMIT $2");
     let after = after.map_or(i64::MIN, |turn| turn.0);
     let rows = transaction.rows(&sql, values![after, i64::from(limit)]).await?;
     Ok(rows.iter().map(turn).collect::<Result<_, _>>()?)
@@ -115,16 +120,16 @@ pub(super) async fn carry<T: Sql>(transaction: &T, parent: &SessionId, child: &S
     transaction.run(sql, values![parent.as_str(), child.as_str()]).await.map(drop)
 }
 
-/// Returns the open turn of a conversation.
+/// Returns the open turn of a conversation; the older one if two were linked.
 pub(super) async fn of_conversation<T: Sql>(transaction: &T, root: &SessionId) -> Result<Option<Turn>, T::Failure> {
-    let sql = format!("SELECT {COLUMNS} FROM hx_turn WHERE conversation = $1");
+    let sql = format!("SELECT {COLUMNS} WHERE h.root = $1 ORDER BY t.id LIMIT 1");
     let row = transaction.row(&sql, values![root.as_str()]).await?;
     Ok(row.as_ref().map(turn).transpose()?)
 }
 
 /// Returns an open turn.
 pub(super) async fn read<T: Sql>(transaction: &T, id: TurnId) -> Result<Option<Turn>, T::Failure> {
-    let sql = format!("SELECT {COLUMNS} FROM hx_turn WHERE id = $1");
+    let sql = format!("SELECT {COLUMNS} WHERE t.id = $1");
     let row = transaction.row(&sql, values![id.0]).await?;
     Ok(row.as_ref().map(turn).transpose()?)
 }
@@ -155,26 +160,15 @@ async fn closed<T: Sql, A: crate::Answer>(
     repeated(transaction, request, fingerprint).await?.ok_or_else(|| Conflict::TurnClosed(id).into())
 }
 
-/// Inserts the row of a turn. Of two callers that open one at once, the later one fails and tries again.
+/// Inserts the row of a new turn.
 async fn insert<T: Sql>(
     transaction: &T,
     conversation: SessionId,
     new: &NewTurn,
     request: &Request,
 ) -> Result<Turn, T::Failure> {
-    let sql = "INSERT INTO hx_turn (conversation, session_id, kind, route, fence, attempts, opened_at, opened_by) \
-         VALUES ($1, $2, $3, $4, $5, 1, $6, $7)";
-    let values = values![
-        conversation.as_str(),
-        new.session.as_str(),
-        new.kind.as_str(),
-        new.route.as_ref().map(RouteKey::to_stored),
-        request.fence.map(|fence| fence.0),
-        request.at.seconds(),
-        new.opened_by.as_str()
-    ];
-    Ok(Turn {
-        id: TurnId(transaction.insert(sql, values).await?),
+    let turn = Turn {
+        id: TurnId(0),
         conversation,
         session: new.session.clone(),
         kind: new.kind,
@@ -183,35 +177,31 @@ async fn insert<T: Sql>(
         attempts: 1,
         opened_at: request.at,
         opened_by: new.opened_by.clone(),
-    })
+    };
+    let sql = "INSERT INTO hx_turn (session_id, kind, route, fence, attempts, opened_at, opened_by) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    Ok(Turn { id: TurnId(transaction.insert(sql, stored(&turn)).await?), ..turn })
 }
 
-/// Stores a turn of another store under its id, without an owner. Returns `false` if the id was used here.
-pub(super) async fn put<T: Sql>(transaction: &T, turn: &Turn) -> Result<bool, T::Failure> {
-    let (route, seconds) = (turn.route.as_ref().map(RouteKey::to_stored), turn.opened_at.seconds());
-    let columns = "conversation, session_id, kind, route, attempts, opened_at, opened_by";
-    let values = values![
-        turn.conversation.as_str(),
+/// Stores a turn of another store under its id, which is the last one that was used.
+pub(super) async fn put<T: Sql>(transaction: &T, turn: &Turn) -> Result<(), T::Failure> {
+    let sql = "INSERT INTO hx_turn (session_id, kind, route, fence, attempts, opened_at, opened_by, id) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let mut values = stored(turn);
+    values.push(turn.id.0.into());
+    transaction.run(sql, values).await.map(drop)
+}
+
+fn stored(turn: &Turn) -> Vec<Value> {
+    values![
         turn.session.as_str(),
         turn.kind.as_str(),
-        route,
+        turn.route.as_ref().map(RouteKey::to_stored),
+        turn.fence.map(|fence| fence.0),
         turn.attempts,
-        seconds,
+        turn.opened_at.seconds(),
         turn.opened_by.as_str()
-    ];
-    // The id that the server would assign is greater than all that were used.
-    let sql = format!("INSERT INTO hx_turn ({columns}) VALUES ($1, $2, $3, $4, $5, $6, $7)");
-    let next = transaction.insert(&sql, values.clone()).await?;
-    transaction.run("DELETE FROM hx_turn WHERE id = $1", values![next]).await?;
-    if turn.id.0 < next {
-        return Ok(false);
-    }
-    let sql = format!("INSERT INTO hx_turn ({columns}, id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
-    transaction.run(&sql, values.into_iter().chain([turn.id.0.into()]).collect()).await?;
-    if let Some(skip) = transaction.dialect().skip_turns {
-        transaction.rows(skip, values![turn.id.0]).await?;
-    }
-    Ok(true)
+    ]
 }
 
 fn turn<R: ServerRow>(row: &R) -> Result<Turn, Odd> {

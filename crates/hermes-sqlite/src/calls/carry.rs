@@ -85,7 +85,7 @@ fn aliases(database: &Database, edge: Option<&LiveRecord>, limit: u32) -> Result
     pairs(&mut statement, params![after, limit], |old, key| {
         let odd = || Failure::Damaged(format!("hx_route_alias {old}: not a route"));
         let parse = |text: &str| RouteKey::from_stored(text).ok_or_else(odd);
-        Ok(LiveRecord::Alias { old: parse(&old)?, key: parse(&key)? })
+        Ok(LiveRecord::Alias { old: parse(&old)?, key: Box::new(parse(&key)?) })
     })
 }
 

@@ -36,26 +36,73 @@ pub(in crate::server) async fn queue<T: Sql>(
 ) -> Result<Vec<OutboundId>, T::Failure> {
     let mut ids = Vec::new();
     for reply in replies {
-        for (place, part) in reply.parts.iter().enumerate() {
-            let sql = "INSERT INTO hx_outbox (turn, session_id, account, destination, part, parts, body, plain, nonce, state, \
-                 attempts, doubtful, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, 0, $11)";
-            let values = values![
-                turn.map(|turn| turn.id.0),
-                turn.map(|turn| turn.session.as_str()),
-                reply.account.as_str(),
-                reply.destination.as_str(),
-                place,
-                reply.parts.len(),
-                part.body.as_str(),
-                part.plain.as_deref(),
-                part.nonce.as_str(),
-                OutboundState::Waiting.as_str(),
-                at.seconds()
-            ];
-            ids.push(OutboundId(transaction.insert(sql, values).await?));
+        for (place, content) in (0..).zip(&reply.parts) {
+            let part = Outbound {
+                id: OutboundId(0),
+                turn: turn.map(|turn| turn.id),
+                session: turn.map(|turn| turn.session.clone()),
+                account: reply.account.clone(),
+                destination: reply.destination.clone(),
+                part: place,
+                parts: u32::try_from(reply.parts.len()).unwrap_or(u32::MAX),
+                content: content.clone(),
+                state: OutboundState::Waiting,
+                attempts: 0,
+                doubtful: false,
+                not_before: None,
+                holder: None,
+                platform_id: None,
+                last_error: None,
+                created_at: at,
+                settled_at: None,
+            };
+            ids.push(put_part(transaction, &part).await?);
         }
     }
     Ok(ids)
+}
+
+/// Stores a part under a new id.
+pub(in crate::server) async fn put_part<T: Sql>(transaction: &T, part: &Outbound) -> Result<OutboundId, T::Failure> {
+    let sql = "INSERT INTO hx_outbox (turn, session_id, account, destination, part, parts, body, plain, nonce, state, attempts, \
+         doubtful, not_before, holder, platform_id, last_error, created_at, settled_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
+    let values = values![
+        part.turn.map(|turn| turn.0),
+        part.session.as_ref().map(SessionId::as_str),
+        part.account.as_str(),
+        part.destination.as_str(),
+        part.part,
+        part.parts,
+        part.content.body.as_str(),
+        part.content.plain.as_deref(),
+        part.content.nonce.as_str(),
+        part.state.as_str(),
+        part.attempts,
+        i64::from(part.doubtful),
+        part.not_before.map(Timestamp::seconds),
+        part.holder.as_deref(),
+        part.platform_id.as_deref(),
+        part.last_error.as_deref(),
+        part.created_at.seconds(),
+        part.settled_at.map(Timestamp::seconds)
+    ];
+    transaction.insert(sql, values).await.map(OutboundId)
+}
+
+/// Returns whether there is a part of the same [identity](hermes_session::live::LiveRecord::identity).
+pub(in crate::server) async fn knows_part<T: Sql>(transaction: &T, part: &Outbound) -> Result<bool, T::Failure> {
+    // Every state, so that the index serves.
+    let sql = "SELECT 1 FROM hx_outbox WHERE account = $1 AND state IN ('waiting', 'sending', 'sent', 'refused', 'given_up') \
+         AND destination = $2 AND nonce = $3 AND part = $4 AND created_at = $5";
+    let values = values![
+        part.account.as_str(),
+        part.destination.as_str(),
+        part.content.nonce.as_str(),
+        part.part,
+        part.created_at.seconds()
+    ];
+    Ok(transaction.row(sql, values).await?.is_some())
 }
 
 /// Implements `take_outbound` of the contract. A part that another deliverer takes at the same moment is left to it.
@@ -137,48 +184,6 @@ pub async fn list<T: Sql>(transaction: &T, after: Option<OutboundId>, limit: u32
     let after = after.map_or(i64::MIN, |id| id.0);
     let rows = transaction.rows(&sql, values![after, i64::from(limit)]).await?;
     Ok(rows.iter().map(part).collect::<Result<_, _>>()?)
-}
-
-/// Returns whether the part of another store is known.
-pub(in crate::server) async fn is_known<T: Sql>(transaction: &T, part: &Outbound) -> Result<bool, T::Failure> {
-    let sql = "SELECT 1 FROM hx_outbox WHERE account = $1 AND destination = $2 AND nonce = $3 AND part = $4 \
-         AND created_at = $5";
-    let values = values![
-        part.account.as_str(),
-        part.destination.as_str(),
-        part.content.nonce.as_str(),
-        part.part,
-        part.created_at.seconds()
-    ];
-    Ok(transaction.row(sql, values).await?.is_some())
-}
-
-/// Stores a part of another store, under an id of this one.
-pub(in crate::server) async fn put<T: Sql>(transaction: &T, part: &Outbound) -> Result<(), T::Failure> {
-    let sql = "INSERT INTO hx_outbox (turn, session_id, account, destination, part, parts, body, plain, nonce, state, \
-         attempts, doubtful, not_before, holder, platform_id, last_error, created_at, settled_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
-    let values = values![
-        part.turn.map(|turn| turn.0),
-        part.session.as_ref().map(SessionId::as_str),
-        part.account.as_str(),
-        part.destination.as_str(),
-        part.part,
-        part.parts,
-        part.content.body.as_str(),
-        part.content.plain.as_deref(),
-        part.content.nonce.as_str(),
-        part.state.as_str(),
-        part.attempts,
-        i64::from(part.doubtful),
-        part.not_before.map(Timestamp::seconds),
-        part.holder.as_deref(),
-        part.platform_id.as_deref(),
-        part.last_error.as_deref(),
-        part.created_at.seconds(),
-        part.settled_at.map(Timestamp::seconds)
-    ];
-    transaction.run(sql, values).await.map(drop)
 }
 
 fn part<R: ServerRow>(row: &R) -> Result<Outbound, Odd> {
