@@ -25,6 +25,7 @@ use crate::fixture::{assert_invalid, id, made, request, user};
 use crate::{CaseResult, Setup};
 use hermes_session::live::{Account, Acquired, Fence, Holder, Lease, Renewed, Resource, Take, Terms, TurnClose};
 use hermes_session::{MessageId, NewChild, Store};
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,7 +43,7 @@ pub async fn one_holder_at_a_time(setup: Setup) -> CaseResult {
         let answer = other.acquire(&conversation(&session), &who, Terms::free(HOUR), &request(2)).await?;
         assert_eq!(held(answer), lease);
     }
-    assert_eq!(other.leases("").await?, [lease.clone()]);
+    assert_eq!(other.leases("").await?, from_ref(&lease));
     assert!(other.release(&lease, &request(3)).await?);
     let next = taken(&*other, &session, 2).await.lease;
     assert_ne!(next.fence, lease.fence);
@@ -103,7 +104,7 @@ pub async fn a_busy_owner_does_not_yield(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Whoever takes a lease from a dead holder, or by force, names the token that it saw.
+/// A caller that takes a lease from a dead holder, or by force, names the token that it saw.
 pub async fn dead_and_forced_name_the_token(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for (name, take) in [("dead", Take::Dead as fn(Fence) -> Take), ("forced", Take::Force)] {
@@ -141,7 +142,7 @@ pub async fn of_many_callers_one_gets_it(setup: Setup) -> CaseResult {
         let (got, rest): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| matches!(answer, Acquired::Got(_)));
         assert_eq!((got.len(), rest.len()), (1, CALLERS as usize - 1));
         let winner = granted(got[0].clone()).lease;
-        assert_eq!(handles[1].leases("").await?, [winner.clone()]);
+        assert_eq!(handles[1].leases("").await?, from_ref(&winner));
         // A caller that came first saw the earlier holder's lease at most once, when it was the winner itself.
         assert!(rest.into_iter().all(|answer| held(answer) == winner));
         take = Take::Dead(winner.fence);
@@ -205,7 +206,7 @@ pub async fn released_once(setup: Setup) -> CaseResult {
     let first = taken(&*store, &session, 1).await.lease;
     let second = taken_over(&*store, &session, 2, first.fence).await.lease;
     assert!(!store.release(&first, &request(1)).await?);
-    assert_eq!(store.leases("").await?, [second.clone()]);
+    assert_eq!(store.leases("").await?, from_ref(&second));
     assert!(store.release(&second, &request(2)).await?);
     assert!(!store.release(&second, &request(3)).await?);
     assert_eq!(store.leases("").await?, []);

@@ -5,6 +5,7 @@ use crate::fixture::{assert_not_found, at, conflict, id, made, request, user};
 use crate::{CaseResult, Setup};
 use hermes_session::live::{Account, Acquired, Lease, Resource, Take, Terms};
 use hermes_session::{Conflict, DeleteExtent, NewChild, NewSession, Relation, SessionId, Store};
+use std::slice::from_ref;
 use std::time::Duration;
 
 fn hold(session: &SessionId, name: &str) -> Resource {
@@ -56,7 +57,7 @@ pub async fn a_split_keeps_the_owner(setup: Setup) -> CaseResult {
     let lease = taken(&*store, &session, 1).await.lease;
     let owner = request(2).fenced(lease.fence);
     store.split(&session, &NewChild::new(id("c")), &[user("summary")], &owner).await?;
-    assert_eq!(store.leases("").await?, [lease.clone()]);
+    assert_eq!(store.leases("").await?, from_ref(&lease));
     for id in [&session, &id("c")] {
         store.append(id, &[user("more")], &owner).await?;
         assert_eq!(held(ask(&*store, id, 2, Take::Free).await?), lease);
@@ -142,7 +143,7 @@ pub async fn gone_with_the_conversation(setup: Setup) -> CaseResult {
     store.append(&root, &[user("still there")], &owner).await?;
     // The conversation goes, into the trash and out of it.
     store.trash_chain(&root, at(100), &owner).await?;
-    assert_eq!(listed().await?, [bot.clone()]);
+    assert_eq!(listed().await?, from_ref(&bot));
     assert_not_found(store.append(&root, &[user("x")], &owner).await, &root);
     store.restore(&root, &request(4)).await?;
     assert_eq!(conflict(store.append(&root, &[user("x")], &owner).await), Conflict::Fenced(root.clone()));
@@ -150,7 +151,7 @@ pub async fn gone_with_the_conversation(setup: Setup) -> CaseResult {
         let lease = grant("root").await?;
         let owner = request(5).fenced(lease.fence);
         store.delete(&root, extent, &owner).await?;
-        assert_eq!(listed().await?, [bot.clone()], "{extent:?}");
+        assert_eq!(listed().await?, from_ref(&bot), "{extent:?}");
         made(&*store, "root", 6).await;
         assert_eq!(conflict(store.append(&root, &[user("x")], &owner).await), Conflict::Fenced(root.clone()));
         assert!(!store.release(&lease, &request(7)).await?);

@@ -68,16 +68,21 @@ async fn reign(store: Arc<dyn Store>, number: i64, stop: Arc<AtomicBool>) -> Vec
     // The clocks of the callers differ by hours, which must not matter.
     let now = request(3_600.0 * (number % 3 - 1) as f64);
     let mut reigns = Vec::new();
-    let mut take = Take::Idle;
+    let mut take = Take::Free;
     while !stop.load(Ordering::Relaxed) {
-        let terms = Terms { ttl: Duration::from_millis(20 * (number % 4) as u64), take };
+        let terms = Terms { ttl: Duration::from_millis(100 * (number % 4) as u64), take };
         let asked = store.acquire(&conversation(&session), &holder(number), terms, &now).await.expect("an answer");
         let grant = match asked {
             Acquired::Got(grant) => grant,
             Acquired::Held(lease) => {
-                // Every third caller takes it by force the next time.
-                take = if number % 3 == 0 { Take::Force(lease.fence) } else { Take::Idle };
-                tokio::time::sleep(Duration::from_millis(2)).await;
+                // A few take it from its owner the next time.
+                let (next, pause) = match number % 8 {
+                    0 => (Take::Force(lease.fence), 200),
+                    4 => (Take::Idle, 200),
+                    _ => (Take::Free, 20),
+                };
+                take = next;
+                tokio::time::sleep(Duration::from_millis(pause)).await;
                 continue;
             }
         };

@@ -6,6 +6,7 @@ use crate::fixture::{assistant, conflict, id, keyed, made, request, texts, user}
 use crate::{CaseResult, Setup};
 use hermes_session::live::{Turn, TurnClose};
 use hermes_session::{Conflict, DeleteExtent, MessageId, NewChild, Relation, SessionId, Store};
+use std::slice::from_ref;
 use std::sync::Arc;
 
 /// The next owner closes the turn that a lost one left by opening its own; what was said stays.
@@ -19,7 +20,7 @@ pub async fn a_lost_owner_is_interrupted(setup: Setup) -> CaseResult {
     let owner = request(2).fenced(second.fence);
     let opened = store.open_turn(&new_turn(&session, &["two"]), &owner).await?;
     assert_eq!(opened.interrupted, Some(left.id));
-    assert_eq!(store.open_turns(None, 9).await?, [opened.turn.clone()]);
+    assert_eq!(store.open_turns(None, 9).await?, from_ref(&opened.turn));
     assert_eq!(texts(&*store, &session).await, ["one", "half an ans", "two"]);
     // The lost owner comes back, and can neither close its turn nor the other one.
     let old = request(3).fenced(first.fence);
@@ -74,7 +75,7 @@ pub async fn a_fence_is_needed_to_stay_the_owner(setup: Setup) -> CaseResult {
     let owner = request(3).fenced(lease.fence);
     let opened = store.open_turn(&new_turn(&session, &["two"]), &owner).await?;
     assert_eq!((opened.interrupted, opened.turn.fence), (Some(loose.id), Some(lease.fence)));
-    // Whoever has no fence waits, even if the owner is gone.
+    // A caller without a fence waits, even if the owner is gone.
     assert_eq!(conflict(store.open_turn(&new_turn(&session, &["x"]), &request(4)).await), open(&opened.turn));
     assert!(store.release(&lease, &request(5)).await?);
     assert_eq!(conflict(store.open_turn(&new_turn(&session, &["x"]), &request(6)).await), open(&opened.turn));
@@ -134,7 +135,7 @@ pub async fn a_foreign_message_is_met_as_moved(setup: Setup) -> CaseResult {
     let later = store.append(&session, &[user("later")], &request(2)).await?[0];
     assert_eq!(conflict(store.resume_turn(opened.turn.id, &owner(said)).await), moved(later));
     assert_eq!(conflict(store.close_turn(opened.turn.id, &answer("x"), &owner(said)).await), moved(later));
-    assert_eq!(store.open_turns(None, 9).await?, [opened.turn.clone()]);
+    assert_eq!(store.open_turns(None, 9).await?, from_ref(&opened.turn));
     store.close_turn(opened.turn.id, &answer("the answer"), &owner(later)).await?;
     assert_eq!(texts(&*store, &session).await, ["foreign", "hello", "later", "the answer"]);
     Ok(())

@@ -18,12 +18,16 @@ pub async fn acquire<T: Sql>(
     terms: Terms,
 ) -> Result<Acquired, T::Failure> {
     let what = rooted(transaction, what).await?;
-    let (found, now) = locked(transaction, &what).await?;
-    if let Some(lease) = found {
-        let is_in_turn = terms.take == Take::Idle && is_in_turn(transaction, &lease).await?;
-        if !lease.yields(terms.take, is_in_turn, now) {
-            return Ok(Acquired::Held(lease));
-        }
+    // Looked at before it is locked: many who wait for a lease would keep its owner waiting.
+    if let Some((lease, now)) = look(transaction, &what.key()).await?
+        && !yields(transaction, &lease, terms.take, now).await?
+    {
+        return Ok(Acquired::Held(lease));
+    }
+    lock(transaction, &what).await?;
+    let (lease, now) = look(transaction, &what.key()).await?.ok_or_else(|| Odd("hx_lease: a row is gone".into()))?;
+    if !yields(transaction, &lease, terms.take, now).await? {
+        return Ok(Acquired::Held(lease));
     }
     let lease = grant(transaction, what, who, terms.ttl, now).await?;
     // Read only now: the owner before, whose token is no longer valid, has committed what it will ever write.
@@ -47,10 +51,9 @@ pub async fn renew<T: Sql>(transaction: &T, lease: &Lease, ttl: Duration, busy: 
     );
     let values = values![key.as_str(), lease.fence.0, ttl.as_secs_f64(), i64::from(busy)];
     let is_kept = transaction.run(&sql, values).await? > 0;
-    let found = read(transaction, &key).await?;
-    match found {
-        Some(lease) if is_kept => Ok(Renewed::Kept(lease)),
-        found => Ok(Renewed::Lost(found)),
+    match look(transaction, &key).await? {
+        Some((lease, _)) if is_kept => Ok(Renewed::Kept(lease)),
+        found => Ok(Renewed::Lost(found.map(|(lease, _)| lease))),
     }
 }
 
@@ -82,8 +85,8 @@ pub async fn list<T: Sql>(transaction: &T, prefix: &str) -> Result<Vec<Lease>, T
     Ok(rows.iter().map(lease).collect::<Result<_, _>>()?)
 }
 
-/// Grants the lease of a resource that the caller has [locked].
-pub(super) async fn grant<T: Sql>(
+/// Grants the lease of a resource that the caller has locked.
+async fn grant<T: Sql>(
     transaction: &T,
     resource: Resource,
     who: &Holder,
@@ -108,33 +111,32 @@ pub(super) async fn grant<T: Sql>(
     Ok(Lease { resource, fence, holder: who.clone(), busy: false, taken_at: now, until })
 }
 
-/// Locks the lease of a resource until the end of the transaction, also if nobody has it. Returns the lease, and the
-/// time of the server. The transaction then has to grant or to keep it.
-pub(super) async fn locked<T: Sql>(
-    transaction: &T,
-    resource: &Resource,
-) -> Result<(Option<Lease>, Timestamp), T::Failure> {
-    let key = resource.key();
+/// Returns whether a lease may be taken.
+async fn yields<T: Sql>(transaction: &T, lease: &Lease, take: Take, now: Timestamp) -> Result<bool, T::Failure> {
+    let is_in_turn = take == Take::Idle && is_in_turn(transaction, lease).await?;
+    Ok(lease.yields(take, is_in_turn, now))
+}
+
+/// Locks the lease of a resource until the end of the transaction. If nobody has it, its row is one that has expired.
+async fn lock<T: Sql>(transaction: &T, resource: &Resource) -> Result<(), T::Failure> {
     let upsert = (transaction.dialect().upsert)("resource");
     let sql = format!(
         "INSERT INTO hx_lease (resource, session_id, token, host, process, born, label, busy, taken_at, expires_at, uses) \
          VALUES ($1, $2, 0, '', 0, '', '', 0, 0, 0, 1) {upsert} uses = hx_lease.uses + 1"
     );
-    transaction.run(&sql, values![key.as_str(), resource.session().map(SessionId::as_str)]).await?;
-    let sql = format!("SELECT {} FROM hx_lease WHERE resource = $1", transaction.dialect().now);
-    let now = Timestamp::from_seconds(transaction.one(&sql, values![key.as_str()]).await?.try_get(0)?)?;
-    Ok((read(transaction, &key).await?, now))
+    let values = values![resource.key(), resource.session().map(SessionId::as_str)];
+    transaction.run(&sql, values).await.map(drop)
 }
 
-/// Returns the lease with a stored key; `None` if nobody has it.
-pub(super) async fn read<T: Sql>(transaction: &T, key: &str) -> Result<Option<Lease>, T::Failure> {
-    let sql = format!("SELECT {COLUMNS} FROM hx_lease WHERE resource = $1 AND token <> 0");
-    let row = transaction.row(&sql, values![key]).await?;
-    Ok(row.as_ref().map(lease).transpose()?)
+/// Returns the lease with a stored key, and the time of the server; `None` if there is no row.
+async fn look<T: Sql>(transaction: &T, key: &str) -> Result<Option<(Lease, Timestamp)>, T::Failure> {
+    let sql = format!("SELECT {COLUMNS}, {} FROM hx_lease WHERE resource = $1", transaction.dialect().now);
+    let Some(row) = transaction.row(&sql, values![key]).await? else { return Ok(None) };
+    Ok(Some((lease(&row)?, Timestamp::from_seconds(row.try_get(9)?)?)))
 }
 
 /// Returns the resource, named by the first session of its conversation. Fails if that does not exist.
-pub(super) async fn rooted<T: Sql>(transaction: &T, what: &Resource) -> Result<Resource, T::Failure> {
+async fn rooted<T: Sql>(transaction: &T, what: &Resource) -> Result<Resource, T::Failure> {
     let Some(session) = what.session() else { return Ok(what.clone()) };
     let sql = "SELECT root FROM hx_session WHERE session_id = $1";
     match transaction.row(sql, values![session.as_str()]).await? {
