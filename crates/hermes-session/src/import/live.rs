@@ -23,7 +23,7 @@ pub(super) fn read(fields: &Fields<'_>) -> Result<Option<Live>, Invalid> {
     let record = if fields.has("undone") {
         return Ok(Some(Live::Undone(session()?)));
     } else if let Some(old) = fields.text("alias")? {
-        LiveRecord::Alias { old: key("alias", &old)?, key: route_key(fields)? }
+        LiveRecord::Alias { old: key("alias", &old)?, key: Box::new(route_key(fields)?) }
     } else if let Some(account) = fields.text("account")? {
         let value = fields.text("cursor")?.ok_or_else(|| missing("cursor"))?;
         LiveRecord::Cursor { account: Account::parse(account)?, value }
@@ -96,7 +96,7 @@ mod tests {
         };
         for record in [
             LiveRecord::Route(Box::new(route)),
-            LiveRecord::Alias { old: key("1"), key: key("大") },
+            LiveRecord::Alias { old: key("1"), key: Box::new(key("大")) },
             LiveRecord::Cursor { account: Account::parse("telegram:1").unwrap(), value: "41".into() },
             LiveRecord::Cause { session, cause: ResetCause::Daily },
         ] {

@@ -121,6 +121,20 @@ pub(crate) fn start(database: &Database, after: Option<&ChangeMark>) -> Result<C
     since(database, after)?.ok_or_else(|| Failure::Damaged("hx_change: no recording".into()))
 }
 
+/// Records that a value of a session changed that no trigger sees. Only we change it.
+pub(crate) fn note(database: &Database, id: &SessionId) -> Result<(), Failure> {
+    if database.shape().changes {
+        database
+            .prepare_cached(
+                "INSERT INTO hx_change (session_id, number, session) \
+                     SELECT ?, n.next, n.next FROM (SELECT coalesce(max(number), 0) + 1 AS next FROM hx_change) n WHERE 1 \
+                     ON CONFLICT (session_id) DO UPDATE SET number = excluded.number, session = excluded.session",
+            )?
+            .execute([id.as_str()])?;
+    }
+    Ok(())
+}
+
 /// Returns the columns of a session that are values of it. Its counters change with each message.
 fn columns_to_follow(connection: &Connection) -> Result<String, rusqlite::Error> {
     connection.query_row(

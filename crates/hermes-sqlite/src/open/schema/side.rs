@@ -233,6 +233,7 @@ pub(super) fn temporary(statements: &str) -> String {
     statements
         .replace("CREATE TABLE IF NOT EXISTS ", "CREATE TEMP TABLE ")
         .replace("CREATE INDEX IF NOT EXISTS ", "CREATE INDEX temp.")
+        .replace("CREATE UNIQUE INDEX IF NOT EXISTS ", "CREATE UNIQUE INDEX temp.")
         // It would create a temporary `sqlite_sequence`, which hides that of the file.
         .replace(" AUTOINCREMENT", "")
 }
