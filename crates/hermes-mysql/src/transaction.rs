@@ -260,9 +260,7 @@ static DIALECT: Dialect = Dialect {
     exact: |column| format!("CAST({column} AS BINARY)"),
     upsert: |_| "ON DUPLICATE KEY UPDATE".to_owned(),
     now: NOW,
-    last_turn: "SELECT CAST(auto_increment AS SIGNED) - 1 FROM information_schema.tables \
-        WHERE table_schema = database() AND table_name = 'hx_turn'",
-    use_turn: None,
+    skip_turns: None,
     // Each list begins with a unique word, see `spelling::witness`.
     words_of_copy: "concat('k__', n.id, IF(left(w.words, 3) = 'k__', substring(w.words, locate(' ', w.words)), concat(' ', w.words)))",
 };

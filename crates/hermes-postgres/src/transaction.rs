@@ -265,8 +265,7 @@ static DIALECT: Dialect = Dialect {
     exact: ToOwned::to_owned,
     upsert: |key| format!("ON CONFLICT ({key}) DO UPDATE SET"),
     now: "extract(epoch FROM clock_timestamp())::float8",
-    last_turn: "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM hx_turn_id_seq",
-    use_turn: Some("SELECT setval('hx_turn_id_seq', $1::int8)"),
+    skip_turns: Some("SELECT setval('hx_turn_id_seq', $1::int8)"),
     words_of_copy: "w.words",
 };
 

@@ -180,15 +180,10 @@ async fn import_turn<T: Sql>(transaction: &T, turn: &Turn) -> Result<Carried, T:
     if let Some(open) = turns::of_conversation(transaction, &root).await? {
         return Ok(if open.id == turn.id { Carried::Known } else { Carried::Left("its conversation is in a turn") });
     }
-    let last: i64 = transaction.one(transaction.dialect().last_turn, values![]).await?.try_get(0)?;
-    if turn.id.0 <= last {
-        return Ok(Carried::Left("its number was used"));
+    match turns::put(transaction, &Turn { fence: None, ..turn.clone() }).await? {
+        true => Ok(Carried::Stored),
+        false => Ok(Carried::Left("its number was used")),
     }
-    turns::put(transaction, &Turn { fence: None, ..turn.clone() }).await?;
-    if let Some(sql) = transaction.dialect().use_turn {
-        transaction.rows(sql, values![turn.id.0]).await?;
-    }
-    Ok(Carried::Stored)
 }
 
 async fn import_inbox<T: Sql>(transaction: &T, item: &InboxItem) -> Result<Carried, T::Failure> {

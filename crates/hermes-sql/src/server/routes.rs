@@ -53,6 +53,7 @@ pub async fn switch<T: Sql>(transaction: &T, switch: &Switch, request: &Request)
     }
     lock_kin_for(transaction, switch).await?;
     let seen = read(transaction, &switch.key).await?;
+    lock_sessions(transaction, seen.as_ref(), switch).await?;
     fence::check(transaction, judge_of(seen.as_ref(), switch), request).await?;
     let before = find(transaction, &switch.key, transaction.dialect().lock).await?;
     if session_of(before.as_ref()) != session_of(seen.as_ref()) {
@@ -86,8 +87,21 @@ fn session_of(route: Option<&Route>) -> Option<&SessionId> {
 /// Switches the route of a place, whatever its generation is: ends the old session, creates or reopens the new one, and
 /// stores the route.
 pub(super) async fn bind<T: Sql>(transaction: &T, switch: &Switch, at: Timestamp) -> Result<(), T::Failure> {
+    let seen = read(transaction, &switch.key).await?;
+    lock_sessions(transaction, seen.as_ref(), switch).await?;
     let before = find(transaction, &switch.key, transaction.dialect().lock).await?;
+    if session_of(before.as_ref()) != session_of(seen.as_ref()) {
+        return Err(moved::<T>());
+    }
     apply(transaction, before, switch, at).await.map(drop)
+}
+
+/// Locks the sessions that a switch is about: sessions are locked before routes.
+async fn lock_sessions<T: Sql>(transaction: &T, before: Option<&Route>, switch: &Switch) -> Result<(), T::Failure> {
+    let sessions = session_of(before).into_iter().chain([switch.to.session()]);
+    let (condition, values) = among("id", 1, sessions.map(SessionId::as_str));
+    let sql = format!("SELECT 1 FROM sessions WHERE {condition} ORDER BY id{}", transaction.dialect().lock);
+    transaction.rows(&sql, values).await.map(drop)
 }
 
 async fn apply<T: Sql>(

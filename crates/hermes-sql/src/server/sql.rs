@@ -112,10 +112,8 @@ pub struct Dialect {
     pub upsert: fn(&str) -> String,
     /// Expression for the time of the server, in seconds as a double.
     pub now: &'static str,
-    /// Statement for the greatest id of a turn so far.
-    pub last_turn: &'static str,
     /// Statement that makes later turns get greater ids than `$1`, where inserting a row does not.
-    pub use_turn: Option<&'static str>,
+    pub skip_turns: Option<&'static str>,
     /// Expression for the words of a copied message `n.id`, made from the row `w` of `hx_search`.
     pub words_of_copy: &'static str,
 }

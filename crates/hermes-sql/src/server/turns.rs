@@ -178,18 +178,33 @@ async fn insert<T: Sql>(
         opened_at: request.at,
         opened_by: new.opened_by.clone(),
     };
-    let sql = "INSERT INTO hx_turn (session_id, kind, route, fence, attempts, opened_at, opened_by) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    Ok(Turn { id: TurnId(transaction.insert(sql, stored(&turn)).await?), ..turn })
+    Ok(Turn { id: assign(transaction, &turn).await?, ..turn })
 }
 
-/// Stores a turn of another store under its id, which is the last one that was used.
-pub(super) async fn put<T: Sql>(transaction: &T, turn: &Turn) -> Result<(), T::Failure> {
+/// Stores a turn under the id that the server assigns.
+async fn assign<T: Sql>(transaction: &T, turn: &Turn) -> Result<TurnId, T::Failure> {
+    let sql = "INSERT INTO hx_turn (session_id, kind, route, fence, attempts, opened_at, opened_by) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    transaction.insert(sql, stored(turn)).await.map(TurnId)
+}
+
+/// Stores a turn of another store under its id. Returns `false` if the id was used.
+pub(super) async fn put<T: Sql>(transaction: &T, turn: &Turn) -> Result<bool, T::Failure> {
+    // The id that the server assigns is greater than all that were used.
+    let next = assign(transaction, turn).await?;
+    transaction.run("DELETE FROM hx_turn WHERE id = $1", values![next.0]).await?;
+    if turn.id < next {
+        return Ok(false);
+    }
     let sql = "INSERT INTO hx_turn (session_id, kind, route, fence, attempts, opened_at, opened_by, id) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     let mut values = stored(turn);
     values.push(turn.id.0.into());
-    transaction.run(sql, values).await.map(drop)
+    transaction.run(sql, values).await?;
+    if let Some(skip) = transaction.dialect().skip_turns {
+        transaction.rows(skip, values![turn.id.0]).await?;
+    }
+    Ok(true)
 }
 
 fn stored(turn: &Turn) -> Vec<Value> {
