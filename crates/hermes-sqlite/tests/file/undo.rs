@@ -87,6 +87,7 @@ async fn undone_messages_are_imported_beside_the_agents_table() {
     assert_eq!((number(&to, columns), number(&to, "SELECT count(*) FROM hx_undone")), (0, 3));
     let next = target.append(&id("a"), &[user("five")], &at(5.0)).await.unwrap()[0];
     assert!(every.iter().all(|message| message.id < next) && ids.len() == 4);
+    while target.upkeep().await.unwrap() {}
     assert_eq!(told(&target.verify().await.unwrap()), Vec::<String>::new());
 }
 
