@@ -104,7 +104,7 @@ pub async fn a_busy_owner_does_not_yield(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Whoever takes a lease from a dead holder, or by force, names the token that it saw.
+/// A caller that takes a lease from a dead holder, or by force, names the token that it saw.
 pub async fn dead_and_forced_name_the_token(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for (name, take) in [("dead", Take::Dead as fn(Fence) -> Take), ("forced", Take::Force)] {

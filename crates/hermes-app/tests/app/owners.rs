@@ -4,7 +4,7 @@ use super::{Home, NOW, at, ended, id};
 use hermes_app::OpenStore;
 use hermes_app::owners::{self, Owned, Presence, presence, this_process};
 use hermes_session::live::{Account, Acquired, Grant, Holder, Lease, NewTurn, Resource, Take, Terms, TurnKind};
-use hermes_session::{Conflict, EndReason, NewChild, NewMessage, Request, Role, SessionStore as _, StoreError};
+use hermes_session::{Conflict, EndReason, NewChild, NewMessage, Request, Role, StoreError};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 

@@ -15,6 +15,8 @@ const LEAST_TEXT: usize = 12;
 /// Number of characters of a host that are shown: enough to tell a few machines apart.
 const HOST_CHARACTERS: usize = 8;
 
+const EXPIRED: &str = "expired";
+
 /// Returns who holds what.
 pub(crate) fn owners(owners: &[Owner], now: &Now, columns: usize) -> Vec<Line> {
     if owners.is_empty() {
@@ -44,7 +46,7 @@ fn cells(owner: &Owner, now: &Now) -> Vec<Visible> {
         expiry(owner, now).into(),
         owner.turn.as_ref().map_or("—", |turn| turn.kind.as_str()).into(),
         process(owner).into(),
-        owner.session.as_ref().map_or("", |session| session.as_str()).into(),
+        id(owner).into(),
     ]
 }
 
@@ -56,7 +58,7 @@ fn narrow<'a>(owner: &'a Owner, now: &Now) -> Entry<'a> {
         Some(format!("since {}", now.relative(owner.lease.taken_at))),
         Some(match now.remaining(owner.lease.until) {
             Some(left) => format!("expires in {left}"),
-            None => "expired".to_owned(),
+            None => EXPIRED.to_owned(),
         }),
         turn,
         Some(format!("process {}", process(owner))),
@@ -65,7 +67,7 @@ fn narrow<'a>(owner: &'a Owner, now: &Now) -> Entry<'a> {
         head: Visible::default(),
         name: what(owner).into(),
         facts: facts.into_iter().flatten().collect(),
-        id: owner.session.as_ref().map_or("", |session| session.as_str()),
+        id: id(owner),
     }
 }
 
@@ -74,13 +76,22 @@ fn what(owner: &Owner) -> String {
     let title = owner.title.as_deref().unwrap_or(NO_TITLE);
     match &owner.lease.resource {
         Resource::Conversation(_) => title.to_owned(),
-        Resource::Account(account) => format!("account {account}"),
+        Resource::Account(_) => "account".to_owned(),
         Resource::Hold { name, .. } => format!("hold {name} on {title}"),
     }
 }
 
+/// Returns the session in which the conversation continues, or the account.
+fn id(owner: &Owner) -> &str {
+    match (&owner.lease.resource, &owner.session) {
+        (Resource::Account(account), _) => account.as_str(),
+        (_, Some(session)) => session.as_str(),
+        (Resource::Conversation(root) | Resource::Hold { session: root, .. }, None) => root.as_str(),
+    }
+}
+
 fn expiry(owner: &Owner, now: &Now) -> String {
-    now.remaining(owner.lease.until).map_or_else(|| "expired".to_owned(), |left| format!("in {left}"))
+    now.remaining(owner.lease.until).map_or_else(|| EXPIRED.to_owned(), |left| format!("in {left}"))
 }
 
 /// Returns the process, and where it is unless it runs on this machine.

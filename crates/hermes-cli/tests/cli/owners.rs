@@ -8,6 +8,9 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 use std::time::Duration;
 
+/// A process id that no process has: Linux gives at most 4,194,304.
+const NOBODY: i64 = 4_194_305;
+
 fn now() -> Request {
     Request::at(Timestamp::from_seconds(ago(0.0)).unwrap())
 }
@@ -43,9 +46,9 @@ fn owned() -> Home {
         };
         store.open_turn(&turn, &now().fenced(lease.fence)).await.unwrap();
         let account = Resource::Account(Account::parse("telegram:12ab").unwrap());
-        hold(store, account, &elsewhere("gateway"), 0).await;
+        hold(store, account, &elsewhere("gateway"), 1).await;
         let build = Resource::Hold { session: SessionId::parse("first").unwrap(), name: "build".into() };
-        hold(store, build, &Holder { process: i64::MAX, ..this_process("make\u{1b}[31m") }, 120).await;
+        hold(store, build, &Holder { process: NOBODY, ..this_process("make\u{1b}[31m") }, 120).await;
     });
     home
 }
@@ -53,14 +56,38 @@ fn owned() -> Home {
 #[test]
 fn it_says_who_holds_what() {
     let home = owned();
-    assert_snapshot!(home.see(&["sessiondb", "owners"]), @"");
+    assert_snapshot!(home.hermes(&["sessiondb", "owners"]).env("COLUMNS", "100").see(), @r#"
+    What                      Held by         Since     Expires  Turn    Process           ID
+    ────────────────────────────────────────────────────────────────────────────────────────────────────
+    long work #2              chat on laptop  just now  in 5m    person  4711 on 0badc0de  second
+    hold build on long work…  make␛[31m       just now  in 2h    —       4194305 (gone)    second
+    account                   gateway         just now  in 1m    —       4711 on 0badc0de  telegram:12ab
+    --- exit 0
+    "#);
 }
 
 #[test]
 fn a_narrow_terminal_gets_a_few_lines_for_each() {
     let home = owned();
     let seen = home.hermes(&["sessiondb", "owners"]).env("COLUMNS", "40").see();
-    assert_snapshot!(seen, @"");
+    assert_snapshot!(seen, @r#"
+    long work #2
+      held by chat on laptop
+      since just now · expires in 5m
+      in a turn (person)
+      process 4711 on 0badc0de
+      second
+    hold build on long work #2
+      held by make␛[31m · since just now
+      expires in 2h · process 4194305 (gone)
+      second
+    account
+      held by gateway · since just now
+      expires in 1m
+      process 4711 on 0badc0de
+      telegram:12ab
+    --- exit 0
+    "#);
 }
 
 #[test]
@@ -100,6 +127,21 @@ fn programs_get_the_same() {
 #[test]
 fn a_store_without_owners_says_so() {
     let home = several();
-    assert_snapshot!(home.see(&["sessiondb", "owners"]), @"");
-    assert_eq!(home.hermes(&["sessiondb", "owners", "--json"]).stdout(), "{\"schema\":1,\"owners\":[]}\n");
+    assert_snapshot!(home.see(&["sessiondb", "owners"]), @r#"
+    Nobody holds a conversation.
+    --- exit 0
+    "#);
+    assert_eq!(home.hermes(&["sessiondb", "owners", "--json"]).stdout(), "{\"schema\": 1, \"owners\": []}\n");
+}
+
+#[test]
+fn a_file_without_our_tables_has_no_owners_and_stays_as_it_is() {
+    let home = contact::foreign_home();
+    let before = std::fs::read(home.database()).unwrap();
+    assert!(home.see(&["sessiondb", "owners"]).starts_with("Nobody holds a conversation.\n"));
+    assert_eq!(std::fs::read(home.database()).unwrap(), before);
+    // A file of the revision before owners were stored.
+    let home = several();
+    home.damage("DROP TABLE hx_lease; DROP TABLE hx_turn; PRAGMA user_version = 1");
+    assert!(home.see(&["sessiondb", "owners"]).starts_with("Nobody holds a conversation.\n"));
 }

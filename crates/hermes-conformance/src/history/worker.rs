@@ -7,7 +7,7 @@ use hermes_session::live::{Acquired, Fence, Grant, Lease, Renewed, Take, Terms};
 use hermes_session::{Conflict, Request, SessionId, Store, StoreError, Timestamp};
 use std::time::Duration;
 
-/// What a worker does, and for how long.
+/// The task of a worker.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The session that the workers fight for.

@@ -175,7 +175,7 @@ async fn picture(store: &dyn Store) -> Result<String, StoreError> {
     Ok(format!("{} {leases:?} {turns:?} {routes:?} {handoffs:?}", whole(store).await?))
 }
 
-/// Whatever changes a session, an old owner does not, and the present one does.
+/// Each change of a session is refused to an old owner, and granted to the present one.
 pub async fn every_change_checks_the_fence(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "elsewhere", 0).await;

@@ -1,4 +1,4 @@
-//! What a turn does with received messages, replies and routes.
+//! Received messages, replies and routes of a turn.
 
 use super::answer;
 use crate::fixture::live::{new_turn, taken, taken_over};

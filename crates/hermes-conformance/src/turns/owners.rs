@@ -75,7 +75,7 @@ pub async fn a_fence_is_needed_to_stay_the_owner(setup: Setup) -> CaseResult {
     let owner = request(3).fenced(lease.fence);
     let opened = store.open_turn(&new_turn(&session, &["two"]), &owner).await?;
     assert_eq!((opened.interrupted, opened.turn.fence), (Some(loose.id), Some(lease.fence)));
-    // Whoever has no fence waits, even if the owner is gone.
+    // A caller without a fence waits, even if the owner is gone.
     assert_eq!(conflict(store.open_turn(&new_turn(&session, &["x"]), &request(4)).await), open(&opened.turn));
     assert!(store.release(&lease, &request(5)).await?);
     assert_eq!(conflict(store.open_turn(&new_turn(&session, &["x"]), &request(6)).await), open(&opened.turn));

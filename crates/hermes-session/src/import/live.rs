@@ -96,7 +96,7 @@ mod tests {
         };
         for record in [
             LiveRecord::Route(Box::new(route)),
-            LiveRecord::Alias { old: key("1"), key: key("大") },
+            LiveRecord::Alias { old: key("1"), key: Box::new(key("大")) },
             LiveRecord::Cursor { account: Account::parse("telegram:1").unwrap(), value: "41".into() },
             LiveRecord::Cause { session, cause: ResetCause::Daily },
         ] {

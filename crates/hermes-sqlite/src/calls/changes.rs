@@ -12,7 +12,7 @@ use hermes_session::live::{ChangeMark, Changed, Changes, Kinds};
 use rusqlite::{Connection, OptionalExtension as _};
 
 /// Key in `hx_state` of the name of a recording: marks of another one are not comparable.
-const RECORDING: &str = "changes";
+pub(crate) const RECORDING: &str = "changes";
 
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS hx_change (
@@ -119,6 +119,20 @@ pub(crate) fn start(database: &Database, after: Option<&ChangeMark>) -> Result<C
     // Stale places are recomputed in memory only by a reader.
     refresh::places(database)?;
     since(database, after)?.ok_or_else(|| Failure::Damaged("hx_change: no recording".into()))
+}
+
+/// Records that a value of a session changed that no trigger sees. Only we change it.
+pub(crate) fn note(database: &Database, id: &SessionId) -> Result<(), Failure> {
+    if database.shape().changes {
+        database
+            .prepare_cached(
+                "INSERT INTO hx_change (session_id, number, session) \
+                     SELECT ?, n.next, n.next FROM (SELECT coalesce(max(number), 0) + 1 AS next FROM hx_change) n WHERE 1 \
+                     ON CONFLICT (session_id) DO UPDATE SET number = excluded.number, session = excluded.session",
+            )?
+            .execute([id.as_str()])?;
+    }
+    Ok(())
 }
 
 /// Returns the columns of a session that are values of it. Its counters change with each message.

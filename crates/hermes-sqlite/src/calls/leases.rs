@@ -49,9 +49,9 @@ pub(crate) fn renew(
     busy: bool,
     now: Timestamp,
 ) -> Result<Renewed, Failure> {
-    let current = find(database, &lease.resource)?;
-    let Some(current) = current.filter(|current| current.fence == lease.fence) else {
-        return Ok(Renewed::Lost(find(database, &lease.resource)?));
+    let current = match find(database, &lease.resource)? {
+        Some(current) if current.fence == lease.fence => current,
+        other => return Ok(Renewed::Lost(other)),
     };
     let kept = Lease { busy, until: Lease::expiry(now, ttl), ..current };
     database.prepare_cached("UPDATE hx_lease SET busy = ?, until = ? WHERE resource = ?")?.execute(params![

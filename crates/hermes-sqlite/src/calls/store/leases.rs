@@ -30,7 +30,8 @@ impl LeaseStore for SqliteStore {
         check_ttl(ttl)?;
         let (lease, now) = (lease.clone(), request.at);
         let work = move |database: &Database| leases::renew(database, &lease, ttl, busy, now);
-        self.workers.write("renew a lease", work).await
+        // A renewal that is lost leaves the earlier expiry, and the token.
+        self.workers.write_unsynced("renew a lease", work).await
     }
 
     async fn release(&self, lease: &Lease, _request: &Request) -> Result<bool, StoreError> {

@@ -33,7 +33,7 @@ const SCHEMA_11: [(&str, &str); 5] = [
 ];
 
 /// Our own objects that came with revision 2.
-const LIVE: [(&str, &str); 12] = [
+const LIVE: [(&str, &str); 13] = [
     ("table", "hx_lease"),
     ("table", "hx_turn"),
     ("table", "hx_inbox"),
@@ -41,6 +41,7 @@ const LIVE: [(&str, &str); 12] = [
     ("table", "hx_outbox"),
     ("table", "hx_route"),
     ("table", "hx_route_alias"),
+    ("index", "hx_inbox_message"),
     ("index", "hx_inbox_open"),
     ("index", "hx_inbox_session"),
     ("index", "hx_outbox_open"),

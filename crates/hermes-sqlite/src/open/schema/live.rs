@@ -43,9 +43,9 @@ CREATE TABLE IF NOT EXISTS hx_inbox (
     stored_message INTEGER,
     attempts INTEGER NOT NULL,
     received_at REAL NOT NULL,
-    settled_at REAL,
-    UNIQUE (account, chat, message_id)
+    settled_at REAL
 );
+CREATE UNIQUE INDEX IF NOT EXISTS hx_inbox_message ON hx_inbox(account, chat, message_id);
 CREATE INDEX IF NOT EXISTS hx_inbox_open ON hx_inbox(state, turn) WHERE settled_at IS NULL;
 CREATE INDEX IF NOT EXISTS hx_inbox_session ON hx_inbox(session_id) WHERE session_id IS NOT NULL;
 CREATE TABLE IF NOT EXISTS hx_cursor (

@@ -6,6 +6,7 @@
 //! with the text in the file.
 
 use super::{OLDEST_READER, READS_FROM, REVISION, live};
+use crate::calls::changes::RECORDING;
 use crate::error::Failure;
 use crate::write::database::{Card, Database};
 
@@ -156,6 +157,8 @@ pub(super) fn add(database: &Database) -> Result<(), Failure> {
     database.execute_batch(STAMP)?;
     database.execute_batch(TRIGGERS)?;
     upgrade(database)?;
+    // Triggers of the feed went with a table that was dropped. It starts again when somebody follows it.
+    database.execute("DELETE FROM hx_state WHERE key = ?", [RECORDING])?;
     // Lists depend on places; previews are computed for the rows of a page until they are stored.
     crate::care::refresh::places(database)?;
     if !database.prepare("SELECT 1 FROM sessions LIMIT 1")?.exists([])? {
@@ -230,4 +233,7 @@ pub(super) fn temporary(statements: &str) -> String {
     statements
         .replace("CREATE TABLE IF NOT EXISTS ", "CREATE TEMP TABLE ")
         .replace("CREATE INDEX IF NOT EXISTS ", "CREATE INDEX temp.")
+        .replace("CREATE UNIQUE INDEX IF NOT EXISTS ", "CREATE UNIQUE INDEX temp.")
+        // It would create a temporary `sqlite_sequence`, which hides that of the file.
+        .replace(" AUTOINCREMENT", "")
 }
