@@ -139,6 +139,13 @@ async fn start<T: Sql>(transaction: &T) -> Result<Mark, T::Failure> {
     Ok(Mark::new(facts.feed, facts.greatest, gaps))
 }
 
+/// Returns whether there are rows older than a day.
+pub async fn has_old<T: Sql>(transaction: &T) -> Result<bool, T::Failure> {
+    let sql = format!("SELECT {} - min(at) FROM hx_change", transaction.dialect().now);
+    let oldest: Option<f64> = transaction.one(&sql, values![]).await?.try_get(0)?;
+    Ok(oldest.is_some_and(|age| age > KEPT))
+}
+
 /// Deletes rows that are older than a day. Returns whether there may be more.
 pub async fn prune<T: Sql>(transaction: &T) -> Result<bool, T::Failure> {
     let sql = format!("SELECT value, {} FROM hx_state WHERE \"key\" = 'feed_start'", transaction.dialect().now);

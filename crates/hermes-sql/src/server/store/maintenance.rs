@@ -29,14 +29,18 @@ macro_rules! server_maintenance {
             impl Maintenance for $store {
                 async fn upkeep(&self) -> Result<bool, StoreError> {
                     let is_done = self.optimize().await? == Optimizing::Done;
-                    let has_old =
-                        job!(&self.database, Purpose::write_much(&[]), "forget old changes", |transaction| {
+                    let has_old = !self.database.read_only
+                        && job!(&self.database, Purpose::Read, "look for old changes", |transaction| {
+                            changes::has_old(transaction)
+                        })?;
+                    let has_more = has_old
+                        && job!(&self.database, Purpose::write_much(&[]), "forget old changes", |transaction| {
                             changes::prune(transaction)
                         })?;
                     if is_done {
                         self.database.tidy().await;
                     }
-                    Ok(!is_done || has_old)
+                    Ok(!is_done || has_more)
                 }
 
                 async fn optimize(&self) -> Result<Optimizing, StoreError> {
