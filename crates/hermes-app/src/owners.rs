@@ -1,4 +1,4 @@
-//! Who owns a conversation, whether that process is gone, and taking a conversation over.
+//! The owner of a conversation, whether its process is gone, and taking a conversation over.
 
 use crate::process::stat;
 use hermes_session::live::{Acquired, Grant, Holder, Lease, Resource, Take, Terms, Turn};
@@ -33,7 +33,7 @@ pub fn this_process(label: impl Into<String>) -> Holder {
     }
 }
 
-/// What can be seen of the process of a holder.
+/// Visible state of the process of a holder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
     /// It runs.
@@ -44,7 +44,7 @@ pub enum Presence {
     Unknown,
 }
 
-/// Returns what can be seen of the process of a holder.
+/// Returns the visible state of the process of a holder.
 pub fn presence(holder: &Holder) -> Presence {
     if holder.host != *HOST {
         return Presence::Unknown;
@@ -68,7 +68,7 @@ pub enum Owned {
     Theirs {
         /// The lease, which [`take_over`] needs.
         lease: Lease,
-        /// What can be seen of its process.
+        /// Visible state of its process.
         presence: Presence,
     },
 }
@@ -124,12 +124,12 @@ fn theirs(lease: Lease) -> Owned {
     Owned::Theirs { presence: presence(&lease.holder), lease }
 }
 
-/// A lease, with what a person wants to know about it.
+/// A lease, with the facts that a person needs about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Owner {
     /// The lease.
     pub lease: Lease,
-    /// What can be seen of its process.
+    /// Visible state of its process.
     pub presence: Presence,
     /// Whether it has expired, so that anybody may take it.
     pub is_expired: bool,

@@ -27,7 +27,7 @@ pub struct Owner<'a> {
     pub account: Option<&'a str>,
     /// The name of the hold; `null` for a conversation or an account.
     pub hold: Option<&'a str>,
-    /// What the holder calls itself.
+    /// Description that the holder gives of itself.
     pub label: &'a str,
     /// The machine or container of the holder.
     pub host: &'a str,
@@ -60,7 +60,7 @@ pub struct OpenTurn<'a> {
     pub session: &'a str,
     /// When it was opened.
     pub opened_at: f64,
-    /// What opened it.
+    /// Description of the process that opened it.
     pub opened_by: &'a str,
     /// How often it was started: 1, and one more for each process that resumed it.
     pub attempts: u32,

@@ -12,7 +12,7 @@ async fn a_conversation_takes_its_transcripts_to_the_trash_and_back() {
     let transcripts = home.workspace().transcripts().unwrap();
     ended(&*store, "a", Some("kept")).await;
     home.write(FILE, "{}");
-    let shown = preview(&*store, &id("a"), transcripts.as_ref()).await.unwrap();
+    let shown = preview(&*store, &id("a"), transcripts.as_ref(), at(NOW)).await.unwrap();
     assert_eq!((shown.title.as_deref(), shown.states.total(), shown.files), (Some("kept"), 1, 1));
     let report = delete(&*store, &shown, 30, transcripts.as_ref(), at(NOW)).await.unwrap();
     assert_eq!((report.deleted.messages, report.transcripts.files, report.until), (1, 1, Some(at(NOW + 30.0 * DAY))));
@@ -37,7 +37,7 @@ async fn only_expired_entries_are_emptied() {
     for (name, days) in [("a", 1), ("b", 3)] {
         ended(&*store, name, None).await;
         home.write(&format!("sessions/session_{name}.json"), "{}");
-        let shown = preview(&*store, &id(name), None).await.unwrap();
+        let shown = preview(&*store, &id(name), None, at(NOW)).await.unwrap();
         delete(&*store, &shown, days, transcripts.as_ref(), at(NOW)).await.unwrap();
     }
     let report = empty_expired(&*store, transcripts.as_ref(), at(NOW + 2.0 * DAY)).await.unwrap();

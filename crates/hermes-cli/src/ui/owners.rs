@@ -20,7 +20,7 @@ const EXPIRED: &str = "expired";
 /// Returns who holds what.
 pub(crate) fn owners(owners: &[Owner], now: &Now, columns: usize) -> Vec<Line> {
     if owners.is_empty() {
-        return vec![Line::plain_text("Nobody holds a conversation.")];
+        return vec![Line::plain_text("No process holds a conversation.")];
     }
     let column = |head, style, least| Column { head, style, least, is_number: false };
     let table = Table {

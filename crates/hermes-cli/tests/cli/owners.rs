@@ -128,7 +128,7 @@ fn programs_get_the_same() {
 fn a_store_without_owners_says_so() {
     let home = several();
     assert_snapshot!(home.see(&["sessiondb", "owners"]), @r#"
-    Nobody holds a conversation.
+    No process holds a conversation.
     --- exit 0
     "#);
     assert_eq!(home.hermes(&["sessiondb", "owners", "--json"]).stdout(), "{\"schema\": 1, \"owners\": []}\n");
@@ -138,10 +138,10 @@ fn a_store_without_owners_says_so() {
 fn a_file_without_our_tables_has_no_owners_and_stays_as_it_is() {
     let home = contact::foreign_home();
     let before = std::fs::read(home.database()).unwrap();
-    assert!(home.see(&["sessiondb", "owners"]).starts_with("Nobody holds a conversation.\n"));
+    assert!(home.see(&["sessiondb", "owners"]).starts_with("No process holds a conversation.\n"));
     assert_eq!(std::fs::read(home.database()).unwrap(), before);
     // A file of the revision before owners were stored.
     let home = several();
     home.damage("DROP TABLE hx_lease; DROP TABLE hx_turn; PRAGMA user_version = 1");
-    assert!(home.see(&["sessiondb", "owners"]).starts_with("Nobody holds a conversation.\n"));
+    assert!(home.see(&["sessiondb", "owners"]).starts_with("No process holds a conversation.\n"));
 }
