@@ -1,112 +1,42 @@
 //! Owners of one conversation on a server: many who want it, and one whose connections are cut.
 
 use crate::fixture::live::{conversation, holder, new_turn};
-use crate::fixture::{assistant, id, new_session, request, texts, user};
+use crate::fixture::{assistant, at, id, new_session, request, texts, user};
+use crate::history::{Event, Plan, prove, work};
 use hermes_session::live::{
-    Account, Acquired, Fence, Grant, Inbound, InboxState, NewOutbound, NewPart, NewTurn, Outbound, Received, Said,
-    Settled, Take, Terms, TurnClose,
+    Account, Acquired, Inbound, InboxState, NewOutbound, NewPart, NewTurn, Outbound, Received, Said, Settled, Terms,
+    TurnClose,
 };
-use hermes_session::{Conflict, MessageId, MessageRequest, Store, StoreError};
+use hermes_session::{Store, StoreError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long the owners fight for the conversation.
-const TIME: Duration = Duration::from_secs(5);
-
-/// An owner's view: its grant, and the messages that the store acknowledged under it.
-struct Reign {
-    grant: Grant,
-    written: Vec<MessageId>,
-}
-
-/// Each of these handles wants to own the same conversation: takes it where it may, writes, and is taken from.
+/// Each of these handles wants to own the same conversation, with clocks that are hours apart.
 ///
 /// # Panics
 ///
-/// If two owners wrote by turns, an owner did not see what the one before it wrote, or a message is missing or doubled.
+/// If an owner wrote after the next one was granted the lease, or a message is missing or doubled.
 pub async fn one_writes_at_a_time(stores: Vec<Arc<dyn Store>>) {
     let session = id("contested");
     stores[0].create(&new_session("contested"), &request(0)).await.expect("made");
-    let stop = Arc::new(AtomicBool::new(false));
-    let mut owners = tokio::task::JoinSet::new();
-    for (number, store) in stores.iter().enumerate() {
-        owners.spawn(reign(Arc::clone(store), number as i64, Arc::clone(&stop)));
+    let mut workers = tokio::task::JoinSet::new();
+    for (worker, store) in (0..).zip(stores.iter().cloned()) {
+        let plan = Plan { session: session.clone(), worker, rounds: 20, ttl: Duration::from_millis(100) };
+        workers.spawn(async move {
+            let mut events = Vec::new();
+            let clock = || at(3_600.0 * (f64::from(worker % 3) - 1.0));
+            work(&*store, &plan, &clock, &mut |event| events.push(event)).await.map(|()| events)
+        });
     }
-    tokio::time::sleep(TIME).await;
-    stop.store(true, Ordering::Relaxed);
-    let mut reigns: Vec<Reign> = owners.join_all().await.into_iter().flatten().collect();
-    let all = stores[0].messages(&session, &MessageRequest::first(u32::MAX)).await.expect("read");
-    let fences: Vec<i64> = all.iter().map(|message| message.body.plain_text().parse().expect("a token")).collect();
-    // The messages of each owner follow each other, and begin where its grant says.
-    let mut known = 0;
-    let mut blocks: Vec<(Fence, usize)> = Vec::new();
-    for (place, fence) in fences.iter().enumerate() {
-        if blocks.last().is_none_or(|(last, _)| last.0 != *fence) {
-            assert!(blocks.iter().all(|(earlier, _)| earlier.0 != *fence), "an owner wrote after it was replaced");
-            blocks.push((Fence(*fence), place));
-        }
-    }
-    reigns.retain(|reign| !reign.written.is_empty());
-    for Reign { grant, written } in &reigns {
-        let (_, start) = blocks.iter().find(|(fence, _)| *fence == grant.lease.fence).expect("its messages are there");
-        let before = start.checked_sub(1).map(|place| all[place].id);
-        assert_eq!(grant.newest, before, "the owner knew what was written before it");
-        let there: Vec<MessageId> = all[*start..].iter().take(written.len()).map(|message| message.id).collect();
-        assert_eq!(&there, written);
-        known += written.len();
-    }
-    assert_eq!(known, all.len(), "what was refused is not there");
+    let histories: Vec<Vec<Event>> =
+        workers.join_all().await.into_iter().collect::<Result<_, _>>().expect("no call fails");
+    let proved = prove(&*stores[0], &session, &histories).await.expect("read");
+    assert!(proved.grants >= 16 && proved.writes > 0 && proved.unacknowledged == 0, "no fight: {proved}");
     #[expect(clippy::print_stdout, reason = "the figures are what the test is run for")]
     {
-        println!("{} handles: {} owners wrote {known} messages", stores.len(), reigns.len());
+        println!("{} handles: {proved}", stores.len());
     }
-}
-
-async fn reign(store: Arc<dyn Store>, number: i64, stop: Arc<AtomicBool>) -> Vec<Reign> {
-    let session = id("contested");
-    // The clocks of the callers differ by hours, which must not matter.
-    let now = request(3_600.0 * (number % 3 - 1) as f64);
-    let mut reigns = Vec::new();
-    let mut take = Take::Free;
-    while !stop.load(Ordering::Relaxed) {
-        let terms = Terms { ttl: Duration::from_millis(100 * (number % 4) as u64), take };
-        let asked = store.acquire(&conversation(&session), &holder(number), terms, &now).await.expect("an answer");
-        let grant = match asked {
-            Acquired::Got(grant) => grant,
-            Acquired::Held(lease) => {
-                // A few take it from its owner the next time.
-                let (next, pause) = match number % 8 {
-                    0 => (Take::Force(lease.fence), 200),
-                    4 => (Take::Idle, 200),
-                    _ => (Take::Free, 20),
-                };
-                take = next;
-                tokio::time::sleep(Duration::from_millis(pause)).await;
-                continue;
-            }
-        };
-        let fence = grant.lease.fence;
-        let mut written = Vec::new();
-        let mut newest = grant.newest.unwrap_or(MessageId(0));
-        loop {
-            let owner = now.clone().fenced(fence).after(newest);
-            match store.append(&session, &[user(&fence.0.to_string())], &owner).await {
-                Ok(ids) => {
-                    newest = ids[0];
-                    written.extend(ids);
-                }
-                Err(StoreError::Conflict(Conflict::Fenced(_))) => break,
-                Err(error) => panic!("nobody else writes to it: {error:?}"),
-            }
-            if stop.load(Ordering::Relaxed) || written.len() == 8 {
-                store.release(&grant.lease, &now).await.expect("an answer");
-                break;
-            }
-        }
-        reigns.push(Reign { grant, written });
-    }
-    reigns
 }
 
 /// Connections are cut one after the other, in any phase of a turn: receiving, taking the lease, opening, closing,

@@ -1,7 +1,7 @@
 //! The feed of changes: a row for each session that a transaction changed.
 //!
-//! A number is drawn before its transaction commits, so a number may appear after greater ones. A mark holds the greatest
-//! number seen and the gaps below it, which later calls look at again for as long as a transaction may take.
+//! A number is drawn before its transaction commits, so a number may appear after greater ones. A mark holds the
+//! greatest number seen and the gaps below it, which later calls look at again for as long as a transaction may take.
 
 mod mark;
 
@@ -62,8 +62,8 @@ pub async fn read<T: Sql>(transaction: &T, after: Option<&ChangeMark>) -> Result
     Ok(Changes { changed: Vec::new(), is_reset: true, next: start(transaction).await?.to_text() })
 }
 
-/// Reads the changes after a mark, and moves it. Returns their number, or `None` if the mark is of another feed, or of a
-/// part that was deleted.
+/// Reads the changes after a mark, and moves it. Returns their number, or `None` if the mark is of another feed, or of
+/// a part that was deleted.
 async fn page<T: Sql>(
     transaction: &T,
     mark: &mut Mark,
@@ -129,7 +129,8 @@ async fn start<T: Sql>(transaction: &T) -> Result<Mark, T::Failure> {
     let row = transaction.one(&sql, values![]).await?;
     let (facts, since) = (Facts::of::<T>(&row)?, row.try_get::<f64>(3)? - LATE);
     // Numbers whose transactions may still commit: the gaps below recent ones.
-    let sql = "SELECT g.before_it + 1, g.seq - 1, g.at FROM (SELECT seq, at, lag(seq) OVER (ORDER BY seq) AS before_it FROM hx_change \
+    let sql = "SELECT g.before_it + 1, g.seq - 1, g.at \
+         FROM (SELECT seq, at, lag(seq) OVER (ORDER BY seq) AS before_it FROM hx_change \
          WHERE seq >= coalesce((SELECT seq FROM hx_change WHERE at < $1 ORDER BY at DESC LIMIT 1), 0)) g \
          WHERE g.seq - g.before_it > 1 AND g.at >= $1 ORDER BY g.seq";
     let mut gaps = Vec::new();

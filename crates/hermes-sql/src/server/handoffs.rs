@@ -10,8 +10,8 @@ use hermes_session::live::{Acquired, Holder, Kinds, Resource, Take, Terms, TurnI
 use hermes_session::{Conflict, HandoffColumns, MessageId, Request, SessionId, StoreError, Timestamp, change};
 use std::time::Duration;
 
-const COLUMNS: &str = "s.id, s.handoff_state, s.handoff_platform, s.handoff_error, b.state, b.requested_at, b.lease_until, b.claims, \
-     s.started_at, b.expires_at, b.claimed_by, b.destination, b.thread, b.turn, b.synthetic_from \
+const COLUMNS: &str = "s.id, s.handoff_state, s.handoff_platform, s.handoff_error, b.state, b.requested_at, b.lease_until, \
+     b.claims, s.started_at, b.expires_at, b.claimed_by, b.destination, b.thread, b.turn, b.synthetic_from \
      FROM sessions s LEFT JOIN hx_handoff b ON b.session_id = s.id";
 
 /// Implements `handoff` of the contract.

@@ -76,8 +76,8 @@ pub(super) async fn known<T: Sql>(
 
 /// Stores a received message under a new id.
 pub(super) async fn put<T: Sql>(transaction: &T, item: &InboxItem) -> Result<InboxId, T::Failure> {
-    let sql = "INSERT INTO hx_inbox (account, chat, message_id, route, session_id, payload, state, turn, stored_message, attempts, \
-         received_at, settled_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    let sql = "INSERT INTO hx_inbox (account, chat, message_id, route, session_id, payload, state, turn, stored_message, \
+         attempts, received_at, settled_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     let InboxItem { account, inbound, .. } = item;
     let values = values![
         account.as_str(),

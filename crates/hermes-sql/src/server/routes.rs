@@ -7,9 +7,8 @@ use crate::values;
 use hermes_session::live::{Origin, ResetCause, Route, RouteKey, RoutePatch, Switch, SwitchTo, Switched};
 use hermes_session::{Conflict, Request, SessionId, StoreError, Timestamp, change};
 
-/// Columns of a route.
-pub(super) const COLUMNS: &str = "route_key, session_id, generation, session_key, source, display_name, created_at, touched_at, suspended, \
-     notice, last_prompt_tokens";
+const COLUMNS: &str = "route_key, session_id, generation, session_key, source, display_name, created_at, touched_at, \
+     suspended, notice, last_prompt_tokens";
 
 /// Implements `route` of the contract.
 pub async fn read<T: Sql>(transaction: &T, key: &RouteKey) -> Result<Option<Route>, T::Failure> {

@@ -31,7 +31,8 @@ pub(super) async fn take_back<T: Sql>(
 ) -> Result<Undone, T::Failure> {
     // Locked first, as when messages are removed: a concurrent rebuild has then written their words, or will skip them.
     let sql = format!(
-        "SELECT id, tool_calls FROM messages WHERE session_id = $1 AND id >= $2 AND {IN_TRANSCRIPT} ORDER BY id FOR UPDATE"
+        "SELECT id, tool_calls FROM messages WHERE session_id = $1 AND id >= $2 AND {IN_TRANSCRIPT} ORDER BY id \
+         FOR UPDATE"
     );
     let rows = transaction.rows(&sql, values![id.as_str(), from.0]).await?;
     let (mut ids, mut tool_calls) = (Vec::with_capacity(rows.len()), 0);
@@ -74,7 +75,8 @@ async fn mark<T: Sql>(
     let (condition, mut values) = among("id", 3, messages.iter().copied());
     values.splice(0..0, values![batch, at.seconds()]);
     let sql = format!(
-        "INSERT INTO hx_undone (message_id, session_id, batch, undone_at) SELECT id, session_id, $1, $2 FROM messages WHERE {condition}"
+        "INSERT INTO hx_undone (message_id, session_id, batch, undone_at) SELECT id, session_id, $1, $2 FROM messages \
+         WHERE {condition}"
     );
     transaction.run(&sql, values).await.map(drop)
 }
