@@ -106,7 +106,7 @@ async fn nothing_is_left_of_it() {
     assert_eq!(erasing(&file.path()).unwrap(), None);
 }
 
-/// What live clients keep of it goes too: undone messages, mail, the notice of a route.
+/// Data that live clients keep of it goes too: undone messages, mail, the notice of a route.
 #[tokio::test]
 async fn live_data_of_it_is_nowhere() {
     let file = File::new();

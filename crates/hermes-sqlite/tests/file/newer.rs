@@ -10,7 +10,7 @@ use hermes_session::{
 };
 use hermes_sqlite::SqliteStore;
 
-/// What agent 0.19 has of it, with entries of its own.
+/// The additions of agent 0.19 that we keep in step, with entries of its own.
 const NEWER: &str = r#"
     ALTER TABLE sessions ADD COLUMN session_key TEXT; ALTER TABLE sessions ADD COLUMN chat_id TEXT;
     ALTER TABLE sessions ADD COLUMN chat_type TEXT; ALTER TABLE sessions ADD COLUMN thread_id TEXT;
