@@ -127,7 +127,8 @@ pub(crate) async fn answerer(url: &str) -> Result<Value, Anything> {
         let turn = store.resume_turn(turn.id, &Request::at(now()?).fenced(fence)).await?;
         // The question is the newest message of the transcript.
         let newest = store.messages(&id, &MessageRequest::new(Window::Before(None), 1)).await?;
-        let text = newest.last().map(|message| message.body.plain_text().into_owned()).ok_or("a turn without a question")?;
+        let text =
+            newest.last().map(|message| message.body.plain_text().into_owned()).ok_or("a turn without a question")?;
         let number = text.strip_prefix("question ").ok_or("a turn without a question")?.to_owned();
         close(&*store, &turn, &number, fence).await?;
     }

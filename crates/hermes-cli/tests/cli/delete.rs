@@ -107,7 +107,7 @@ fn a_delegate_goes_alone_and_it_is_said_what_stays() {
     let run = home.hermes(&["sessions", "delete", "helper", "--now", "--yes", "--json"]).stdout();
     let json: Value = serde_json::from_str(&run).unwrap();
     let expected = serde_json::json!(
-        {"schema": 1, "dry_run": false, "id": "helper_on", "sent_from": "second", "sessions": 2, "messages": 2, "files": 2, "until": null}
+        {"schema": 1, "dry_run": false, "id": "helper_on", "sent_from": "second", "sessions": 2, "messages": 2, "files": 2, "until": null, "owner": null}
     );
     assert_eq!(json, expected);
     assert!(
@@ -148,7 +148,7 @@ fn transcripts_of_another_store_stay() {
     .unwrap();
     assert_eq!(
         json,
-        serde_json::json!({"schema": 1, "dry_run": false, "id": "tool_1", "sent_from": null, "sessions": 1, "messages": 1, "files": 1, "until": null})
+        serde_json::json!({"schema": 1, "dry_run": false, "id": "tool_1", "sent_from": null, "sessions": 1, "messages": 1, "files": 1, "until": null, "owner": null})
     );
     assert_eq!(left(&home), [""; 0]);
 }
@@ -245,7 +245,7 @@ fn a_dry_run_shows_what_would_go_and_changes_nothing() {
         serde_json::from_str(&home.hermes(&["sessions", "delete", "helper", "--now", "--dry-run", "-j"]).stdout())
             .unwrap();
     let expected = serde_json::json!(
-        {"schema": 1, "dry_run": true, "id": "helper_on", "sent_from": "second", "sessions": 2, "messages": 2, "files": 2, "until": null}
+        {"schema": 1, "dry_run": true, "id": "helper_on", "sent_from": "second", "sessions": 2, "messages": 2, "files": 2, "until": null, "owner": null}
     );
     assert_eq!(json, expected);
     assert!(files() == before && left(&home) == ["first.jsonl", "helper.json", "session_helper_on.json"]);

@@ -155,6 +155,12 @@ fn files_and_places() {
     // 10: a file of a newer hermes.
     std::fs::rename(home.path().join("real.db"), home.database()).unwrap();
     home.damage("PRAGMA user_version = 99");
+    finds(
+        &home,
+        "revision warning",
+        "a newer hermes (revision 99) has written the store; this one only reads it -> install the newest hermes",
+    );
+    home.damage("UPDATE hx_state SET value = '99' WHERE key = 'reads_from'");
     finds(&home, "store problem", "was written by a newer hermes (revision 99) -> install the newest hermes");
 }
 

@@ -296,8 +296,8 @@ fn nothing_asked_is_help() {
                    Protocol (MCP), on stdin and stdout or over HTTP
 
     Store and settings:
-      sessiondb    Show the status of the store, migrate it, or remove what hermes
-                   added to a state.db
+      sessiondb    Show the status and the owners of the store, migrate it, or
+                   remove what hermes added to a state.db
       doctor       Check the home folder, the settings and the store, and say how to
                    fix problems
       config       Show the configuration

@@ -75,7 +75,7 @@ fn the_setting_says_for_how_long() {
     let json = json_of(&home, &["delete", "cron_job1", "--yes", "--json"]);
     assert_eq!(
         json,
-        json!({"schema": 1, "dry_run": false, "id": "cron_job1", "sent_from": null, "sessions": 1, "messages": 1, "files": 0, "until": null})
+        json!({"schema": 1, "dry_run": false, "id": "cron_job1", "sent_from": null, "sessions": 1, "messages": 1, "files": 0, "until": null, "owner": null})
     );
     let trash = json_of(&home, &["trash", "list", "--json"]);
     assert_eq!(trash["trash"].as_array().unwrap().len(), 1);

@@ -9,8 +9,8 @@ const VERIFY: [&str; 2] = ["sessions", "verify"];
 #[test]
 fn a_sound_store() {
     assert_snapshot!(several().see(&VERIFY), @r#"
-    ✓ file           51 pages
-    ✓ schema         46 objects
+    ✓ file           65 pages
+    ✓ schema         59 objects
     ✓ indexes        6 messages
     ✓ counters       5 sessions
     ✓ relations      5 sessions
@@ -30,8 +30,8 @@ fn counters_that_do_not_add_up() {
     let home = several();
     home.damage("UPDATE sessions SET message_count = 40 WHERE id LIKE '2025%'");
     assert_snapshot!(home.see(&VERIFY), @r#"
-    ✓ file           51 pages
-    ✓ schema         46 objects
+    ✓ file           65 pages
+    ✓ schema         59 objects
     ✓ indexes        6 messages
     ✗ counters       5 sessions, 3 problems
       ✗ sessions 20250305_091523_a1b2c3 has message_count 40, not 2
@@ -58,8 +58,8 @@ fn an_index_that_is_missing() {
     let home = several();
     home.damage("DROP TABLE messages_fts");
     assert_snapshot!(home.see(&VERIFY), @r#"
-    ✓ file           51 pages
-    ✗ schema         46 objects, 1 problem
+    ✓ file           65 pages
+    ✗ schema         59 objects, 1 problem
       ✗ table messages_fts is missing
     ✗ indexes        6 messages, 1 problem
       ✗ table messages_fts can't be compared with the messages: no such table:
@@ -84,8 +84,8 @@ fn a_trigger_that_is_missing_and_what_it_missed() {
          UPDATE sessions SET message_count = 2 WHERE id = 'tool_1'",
     );
     assert_snapshot!(home.see(&VERIFY), @r#"
-    ✓ file           51 pages
-    ✗ schema         46 objects, 1 problem
+    ✓ file           65 pages
+    ✗ schema         59 objects, 1 problem
       ✗ trigger messages_fts_trigram_insert is missing
     ✗ indexes        7 messages, 1 problem
       ✗ messages_fts_trigram 7 is a message that is not in the index
@@ -110,8 +110,8 @@ fn what_is_outstanding_is_no_problem() {
          UPDATE messages SET content = 'Run it' WHERE session_id = 'cron_job1'",
     );
     assert_snapshot!(home.see(&VERIFY), @r#"
-    ✓ file           51 pages
-    ✓ schema         46 objects
+    ✓ file           65 pages
+    ✓ schema         59 objects
     ✓ indexes        6 messages
     ✓ counters       5 sessions
     ✓ relations      5 sessions

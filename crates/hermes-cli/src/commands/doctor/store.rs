@@ -49,7 +49,7 @@ pub(super) async fn look(context: &Context, settings: &Settings, url: &StoreUrl,
         Ok(status) => {
             let Item { what, .. } = named(&status);
             items.push(Item::fine("store", what));
-            items.extend(store.notices().iter().map(|notice| server_notice(notice)));
+            items.extend(store.notices().iter().map(|notice| noticed(notice, url)));
             items.push(indexes(&status));
         }
         Err(error) => items.push(unusable(&error.into(), url)),
@@ -82,8 +82,11 @@ async fn open(context: &Context, settings: &Settings, url: &StoreUrl) -> Result<
     context.open_with(url, Access::Read, options).await
 }
 
-/// Returns the finding for a notice of a server, split into the finding and its remedy.
-fn server_notice(notice: &str) -> Item {
+/// Returns the finding for a notice of a store that was opened for reading.
+fn noticed(notice: &str, url: &StoreUrl) -> Item {
+    if matches!(url, StoreUrl::Sqlite(_)) {
+        return Item::new("revision", Degree::Warning, notice).remedy("install the newest hermes");
+    }
     let (what, remedy) = notice.rsplit_once("; ").unwrap_or((notice, "check the server's settings"));
     Item::new("server", Degree::Warning, what).remedy(remedy)
 }
