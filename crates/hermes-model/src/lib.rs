@@ -1,0 +1,29 @@
+//! Models over the network.
+//!
+//! Pure: [`conform`] (any conversation → the list that the strictest provider accepts), [`chat`] (the
+//! chat-completions protocol as a codec over bytes), [`RetryPolicy`], [`profile`](fn@profile), [`prices`].
+//! With a network: [`Transport`] and its [`HttpTransport`]. [`Model`] joins them.
+//!
+//! Nothing here knows a store or a tool. The clock is an argument ([`Clock`]).
+
+#![warn(missing_docs)]
+
+mod address;
+mod answer;
+pub mod chat;
+mod conform;
+mod digest;
+mod error;
+mod message;
+mod profile;
+mod request;
+mod tokens;
+
+pub use address::{BaseUrl, Key, Origin, Url};
+pub use answer::{Answer, Finish, Piece};
+pub use conform::{BRIDGE, CONTINUE, EMPTY_RESULT, NAMELESS, OPENING, Violation, conform, is_object, validate};
+pub use error::{ErrorKind, ModelError, NetworkFault};
+pub use message::{AssistantMessage, Call, CallResult, Image, Part, Reasoning, WireMessage};
+pub use profile::{CallIds, LengthField, Profile, Quirks, ReturnedReasoning, WrongQuirk, profile};
+pub use request::{Request, ToolSpec};
+pub use tokens::Tokens;
