@@ -73,6 +73,8 @@ pub enum NetworkFault {
     Dns,
     /// Nothing listens there.
     Refused,
+    /// There is no way to the server.
+    Unreachable,
     /// The connection was not established in time.
     ConnectTimeout,
     /// The encryption failed, or the certificate is not trusted.
@@ -132,6 +134,7 @@ impl NetworkFault {
         match self {
             Self::Dns => "the model server's host name is unknown",
             Self::Refused => "the model server refused the connection",
+            Self::Unreachable => "the model server cannot be reached",
             Self::ConnectTimeout => "no connection to the model server in time",
             Self::Tls => "no encrypted connection to the model server",
             Self::IdleTimeout => "the model server was silent for too long",
