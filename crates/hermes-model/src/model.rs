@@ -188,6 +188,9 @@ impl Model {
                 Err(error) => return Err(error),
             }
         }
+        if decoder.is_done() {
+            response.body.end().await;
+        }
         decoder.finish(on_piece)
     }
 }

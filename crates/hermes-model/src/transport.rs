@@ -60,6 +60,10 @@ pub trait ResponseBody: Send {
     /// # Errors
     /// [`ErrorKind::CutStream`] if the connection broke, or [`NetworkFault::IdleTimeout`].
     async fn next(&mut self) -> Result<Option<Bytes>, ModelError>;
+
+    /// Ends the answer after the server said that nothing more comes. A transport may wait a moment for the end of the
+    /// body, so that its connection can be used again.
+    async fn end(&mut self) {}
 }
 
 /// Returns the error of a network.

@@ -4,7 +4,7 @@ mod connect;
 mod pool;
 
 use super::{HttpRequest, HttpResponse, ResponseBody, Transport, network};
-use crate::{ErrorKind, ModelError, NetworkFault, Url};
+use crate::{ErrorKind, ModelError, NetworkFault, Origin, Url};
 use async_trait::async_trait;
 use bytes::Bytes;
 use connect::Connector;
@@ -19,6 +19,9 @@ use tokio::time::timeout;
 
 /// Maximum number of redirects that are followed.
 const MAX_REDIRECTS: usize = 5;
+
+/// How long the end of a body is waited for after the answer is complete. It usually comes in the same packet.
+const END_GRACE: Duration = Duration::from_millis(50);
 
 /// How long the steps of a request may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,8 +87,9 @@ impl Transport for HttpTransport {
                     (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
                 });
                 let headers = headers.collect();
-                let kept = Some((url.origin, sender, Arc::clone(&self.pool)));
-                let body = HttpBody { body: response.into_body(), idle: self.timeouts.idle, kept };
+                let kept = Some((url.origin, sender));
+                let (body, idle, pool) = (response.into_body(), self.timeouts.idle, Arc::clone(&self.pool));
+                let body = HttpBody { body, idle, kept, pool };
                 return Ok(HttpResponse { status, headers, body: Box::new(body) });
             };
             url = next;
@@ -151,12 +155,13 @@ fn broken(error: &hyper::Error) -> ModelError {
     network(NetworkFault::Broken, connect::causes(error))
 }
 
-/// The body of an answer. When it is dropped, its connection is kept for the next request; a connection on which more
-/// of the answer was to come is closed by hyper.
+/// The body of an answer. At its end, the connection is kept for the next request. If it is dropped before that, the
+/// connection is closed, by which the server learns that nobody listens.
 struct HttpBody {
     body: Incoming,
     idle: Duration,
-    kept: Option<(crate::Origin, Sender, Arc<Pool>)>,
+    kept: Option<(Origin, Sender)>,
+    pool: Arc<Pool>,
 }
 
 #[async_trait]
@@ -168,7 +173,12 @@ impl ResponseBody for HttpBody {
                     let why = format!("nothing came for {} s", self.idle.as_secs());
                     return Err(network(NetworkFault::IdleTimeout, why));
                 }
-                Ok(None) => return Ok(None),
+                Ok(None) => {
+                    if let Some((origin, sender)) = self.kept.take() {
+                        self.pool.keep(origin, sender);
+                    }
+                    return Ok(None);
+                }
                 Ok(Some(Ok(frame))) => {
                     if let Ok(bytes) = frame.into_data() {
                         return Ok(Some(bytes));
@@ -178,12 +188,10 @@ impl ResponseBody for HttpBody {
             }
         }
     }
-}
 
-impl Drop for HttpBody {
-    fn drop(&mut self) {
-        if let Some((origin, sender, pool)) = self.kept.take() {
-            pool.keep(origin, sender);
-        }
+    async fn end(&mut self) {
+        let rest = async { while matches!(self.next().await, Ok(Some(_))) {} };
+        // If it takes longer, the connection is closed.
+        let _ = timeout(END_GRACE, rest).await;
     }
 }
