@@ -1,7 +1,7 @@
 //! Models over the network.
 //!
 //! Pure: [`conform`] (any conversation → the list that the strictest provider accepts), [`chat`] (the
-//! chat-completions protocol as a codec over bytes), [`RetryPolicy`], [`profile`](fn@profile), [`prices`].
+//! chat-completions protocol as a codec over bytes), [`RetryPolicy`], [`profile`](fn@profile), [`cost`](fn@cost).
 //! With a network: [`Transport`] and its [`HttpTransport`]. [`Model`] joins them.
 //!
 //! Nothing here knows a store or a tool. The clock is an argument ([`Clock`]).

@@ -69,17 +69,14 @@ fn message() -> impl Strategy<Value = ReplayMessage> {
     let reasoning = (of(text()), of(text()), of(Just(Json::parse("[{\"type\": \"x\"}]").unwrap())));
     (role(), of(content()), of(id()), of(calls()), reasoning).prop_map(
         |(role, content, tool_call_id, tool_calls, (reasoning, reasoning_content, reasoning_details))| ReplayMessage {
-            role,
             content,
             tool_call_id,
-            tool_name: None,
             tool_calls,
             finish_reason: Some("stop".into()),
             reasoning,
             reasoning_content,
             reasoning_details,
-            codex_reasoning_items: None,
-            codex_message_items: None,
+            ..empty(role)
         },
     )
 }
@@ -129,9 +126,7 @@ proptest! {
     #[test]
     fn every_call_that_was_answered_keeps_its_result(results in vec("[a-z]{1,8}", 1..6), quirks in quirks()) {
         let calls = results.iter().enumerate().map(|(at, _)| serde_json::json!({"id": format!("id {at}"), "name": "f"}));
-        let mut body = hermes_session::MessageBody::empty(Role::Assistant);
-        body.tool_calls = Some(Json::from_value(&calls.collect()));
-        let call = Message { role: Role::Assistant, calls: body.tool_calls.clone() };
+        let call = ReplayMessage { tool_calls: Some(Json::from_value(&calls.collect())), ..empty(Role::Assistant) };
         // The last results come first.
         let late = results.iter().enumerate().rev().map(|(at, text)| WireMessage::result(format!("id {at}"), text));
         let list = [WireMessage::user("q"), call.into()].into_iter().chain(late);
@@ -144,28 +139,19 @@ proptest! {
     }
 }
 
-/// A message with calls in their stored form.
-struct Message {
-    role: Role,
-    calls: Option<Json>,
-}
-
-impl From<Message> for WireMessage {
-    fn from(message: Message) -> Self {
-        ReplayMessage {
-            role: message.role,
-            content: None,
-            tool_call_id: None,
-            tool_name: None,
-            tool_calls: message.calls,
-            finish_reason: None,
-            reasoning: None,
-            reasoning_content: None,
-            reasoning_details: None,
-            codex_reasoning_items: None,
-            codex_message_items: None,
-        }
-        .into()
+fn empty(role: Role) -> ReplayMessage {
+    ReplayMessage {
+        role,
+        content: None,
+        tool_call_id: None,
+        tool_name: None,
+        tool_calls: None,
+        finish_reason: None,
+        reasoning: None,
+        reasoning_content: None,
+        reasoning_details: None,
+        codex_reasoning_items: None,
+        codex_message_items: None,
     }
 }
 
