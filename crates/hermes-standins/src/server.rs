@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What a server asks of its clients.
+/// Rules for the clients of a server.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     /// The key; `None` if the server takes everybody, and objects to a key.

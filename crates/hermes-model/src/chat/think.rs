@@ -21,7 +21,7 @@ pub(super) enum Piece<'a> {
 #[derive(Debug, Default)]
 pub(super) struct ThinkTags {
     state: State,
-    /// What may become a tag, or white space that may have to be dropped.
+    /// Characters that may become a tag, or white space that may have to be dropped.
     held: String,
 }
 

@@ -13,7 +13,7 @@ pub struct Violation {
     pub why: String,
 }
 
-/// What may come next.
+/// The message that may come next.
 #[derive(Debug, Clone, PartialEq)]
 enum Next {
     /// Instructions, or the user.
