@@ -17,7 +17,7 @@ mod tests;
 pub use arguments::is_object;
 pub use validate::{Violation, validate};
 
-use crate::{CallResult, Quirks, WireMessage};
+use crate::{CallResult, Quirks, ReturnedReasoning, WireMessage};
 use build::List;
 use hermes_session::replay::INTERRUPTED;
 use pairing::Entry;
@@ -73,6 +73,10 @@ fn on_the_wire(entries: Vec<Entry>, quirks: &Quirks) -> Vec<WireMessage> {
             }
             Entry::Assistant(message, results) => (message, results),
         };
+        if quirks.reasoning == ReturnedReasoning::Content && !message.calls.is_empty() {
+            // Asked for with every call, also those that another model made.
+            message.reasoning.text.get_or_insert_default();
+        }
         let mut answers = Vec::with_capacity(results.len());
         for (call, result) in message.calls.iter_mut().zip(results) {
             call.id = ids.assign(std::mem::take(&mut call.id));

@@ -99,7 +99,7 @@ impl Model {
         let body = Bytes::from(chat::body(&self.name, &request, &self.quirks));
         drop(request);
         let mut stop = pin!(stop);
-        let start = self.clock.now();
+        let mut start = self.clock.now();
         let mut attempt = 1;
         loop {
             let mut has_pieces = false;
@@ -113,6 +113,8 @@ impl Model {
             };
             if has_pieces {
                 on_event(Event::Discarded(&error));
+                // While words came, nobody waited for nothing.
+                start = self.clock.now();
             }
             let elapsed = self.clock.now().saturating_sub(start);
             let Retry::After(wait) = self.retries.decide(attempt, &error, elapsed, self.clock.random()) else {

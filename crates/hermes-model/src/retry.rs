@@ -12,7 +12,7 @@ pub struct RetryPolicy {
     pub first_wait: Duration,
     /// Longest pause, unless the server asks for a longer one.
     pub longest_wait: Duration,
-    /// Time after the first request at which the last attempt must have begun.
+    /// Time without a piece of an answer after which no further attempt begins.
     pub total: Duration,
 }
 
@@ -38,8 +38,8 @@ pub enum Retry {
 }
 
 impl RetryPolicy {
-    /// Decides about the failed attempt number `attempt`, counted from 1, `elapsed` after the first request.
-    /// `random` is between 0 and 1.
+    /// Decides about the failed attempt number `attempt`, counted from 1. `elapsed` is the time since the first request,
+    /// or since the last piece of an answer; `random` is between 0 and 1.
     ///
     /// A pause is between a half and the whole of what its number allows, so that clients that failed together do not
     /// come back together. A longer pause that the server asks for is kept; if that is too long, it is given up at

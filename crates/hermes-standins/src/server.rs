@@ -153,6 +153,8 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     let mut connections = tokio::task::JoinSet::new();
     let mut number = 0;
     while let Ok((stream, _)) = listener.accept().await {
+        // Without it, each small piece would wait for the client's confirmation of the one before.
+        let _ = stream.set_nodelay(true);
         connections.spawn(serve(stream, Arc::clone(&shared), number));
         number += 1;
     }

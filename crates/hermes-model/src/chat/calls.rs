@@ -7,6 +7,13 @@ use crate::digest::Digest;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
+/// Maximum number of calls in one answer. A model that makes more has lost its way, or is none.
+const MAX_CALLS: usize = 1000;
+
+/// The answer has more calls than any model makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooMany;
+
 /// The calls of an answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
@@ -19,6 +26,42 @@ struct Partial {
     id: String,
     name: String,
     arguments: String,
+    extent: Extent,
+}
+
+/// Tells where a JSON object ends, in one pass over its pieces.
+#[derive(Debug, Default)]
+struct Extent {
+    depth: usize,
+    is_text: bool,
+    is_escaped: bool,
+    /// Whether the object that was opened first is closed.
+    is_complete: bool,
+}
+
+impl Extent {
+    fn push(&mut self, piece: &str) {
+        for byte in piece.bytes() {
+            match byte {
+                _ if std::mem::take(&mut self.is_escaped) => {}
+                b'\\' => self.is_escaped = self.is_text,
+                b'"' => self.is_text = !self.is_text,
+                b'{' | b'[' if !self.is_text => self.depth += 1,
+                b'}' | b']' if !self.is_text => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.is_complete |= self.depth == 0;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Partial {
+    fn push(&mut self, piece: &str) {
+        self.extent.push(piece);
+        self.arguments.push_str(piece);
+    }
 }
 
 impl Calls {
@@ -27,13 +70,16 @@ impl Calls {
     }
 
     /// Takes one piece of a call. Returns its name if the piece begins a call.
-    pub(super) fn push(&mut self, piece: &Value) -> Option<&str> {
+    pub(super) fn push(&mut self, piece: &Value) -> Result<Option<&str>, TooMany> {
         let function = piece.get("function").filter(|function| function.is_object()).unwrap_or(piece);
         let index = piece.get("index").and_then(Value::as_u64);
         let id = some_text(piece, "id");
         let name = some_text(function, "name");
         let place = self.place(index, id, name.is_some());
         let is_new = place.is_none();
+        if is_new && self.calls.len() >= MAX_CALLS {
+            return Err(TooMany);
+        }
         let place = place.unwrap_or_else(|| {
             self.calls.push(Partial { index, ..Partial::default() });
             self.calls.len() - 1
@@ -50,11 +96,11 @@ impl Calls {
             }
         }
         match function.get("arguments") {
-            Some(Value::String(piece)) => call.arguments.push_str(piece),
+            Some(Value::String(piece)) => call.push(piece),
             Some(Value::Null) | None => {}
-            Some(whole) => call.arguments.push_str(&whole.to_string()),
+            Some(whole) => call.push(&whole.to_string()),
         }
-        (is_new && !call.name.is_empty()).then_some(&call.name)
+        Ok((is_new && !call.name.is_empty()).then_some(&call.name))
     }
 
     /// Returns the call that a piece continues; `None` if the piece begins a call.
@@ -72,10 +118,10 @@ impl Calls {
             && let Some(place) = self.calls.iter().rposition(|call| call.id == id)
         {
             // The same id, but another whole call.
-            return (!(has_name && is_object(&self.calls[place].arguments))).then_some(place);
+            return (!(has_name && self.calls[place].extent.is_complete)).then_some(place);
         }
         let last = self.calls.last()?;
-        let is_next = has_name && (id.is_some() || is_object(&last.arguments));
+        let is_next = has_name && (id.is_some() || last.extent.is_complete);
         (!is_next && !begins(last)).then_some(self.calls.len() - 1)
     }
 
@@ -128,7 +174,7 @@ mod tests {
     fn read(pieces: &str, is_cut: bool) -> Vec<(String, String, String)> {
         let mut calls = Calls::default();
         for piece in serde_json::from_str::<Vec<Value>>(pieces).unwrap() {
-            calls.push(&piece);
+            calls.push(&piece).unwrap();
         }
         calls.finish(is_cut, "seed").into_iter().map(|call| (call.id, call.name, call.arguments)).collect()
     }
@@ -188,6 +234,30 @@ mod tests {
         let cut = r#"[{"index": 0, "id": "a", "function": {"name": "ls", "arguments": "{}"}},
             {"index": 1, "id": "b", "function": {"name": "cat", "arguments": "{\"path"}}]"#;
         assert_eq!(read(cut, true), [call("a", "ls", "{}")]);
+    }
+
+    #[test]
+    fn the_end_of_arguments_is_seen_in_any_pieces() {
+        for (arguments, is_complete) in [
+            ("{\"a\": \"}\\\"}\"", false),
+            ("{\"a\": [{}]}", true),
+            ("", false),
+            ("{\"a\": \"{\"}", true),
+            ("{{}", false),
+        ] {
+            let mut extent = Extent::default();
+            for character in arguments.chars() {
+                extent.push(&character.to_string());
+            }
+            assert_eq!(extent.is_complete, is_complete, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn endless_calls_are_refused() {
+        let mut calls = Calls::default();
+        let piece = |index: usize| serde_json::json!({"index": index, "function": {"name": "f"}});
+        assert_eq!((0..5000).try_for_each(|index| calls.push(&piece(index)).map(drop)), Err(TooMany));
     }
 
     #[test]

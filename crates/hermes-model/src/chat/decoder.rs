@@ -1,6 +1,6 @@
 //! Answers from bytes.
 
-use super::calls::{Calls, older_form, pieces};
+use super::calls::{Calls, TooMany, older_form, pieces};
 use super::details::Details;
 use super::events::EventReader;
 use super::think::{self, ThinkTags};
@@ -133,10 +133,7 @@ impl Said {
         }
         match parsed(data) {
             Some(value) if is_error || looks_like_error(&value) => Err(from_value(&value, 200)),
-            Some(value) => {
-                self.chunk(&value, on_piece);
-                Ok(())
-            }
+            Some(value) => self.chunk(&value, on_piece),
             None if is_error => Err(ModelError::new(ErrorKind::ServerFault, String::from_utf8_lossy(data))),
             None => Err(ModelError::new(ErrorKind::GarbledStream, "an event is not JSON")),
         }
@@ -156,13 +153,13 @@ impl Said {
         if !value.get("choices").is_some_and(Value::is_array) {
             return Err(ModelError::new(ErrorKind::GarbledStream, "the JSON has no choices"));
         }
-        self.chunk(&value, on_piece);
+        self.chunk(&value, on_piece)?;
         // It is complete, whether or not it says why it stopped.
         self.is_done = true;
         Ok(())
     }
 
-    fn chunk(&mut self, value: &Value, on_piece: OnPiece<'_>) {
+    fn chunk(&mut self, value: &Value, on_piece: OnPiece<'_>) -> Result<(), ModelError> {
         if self.id.is_empty() {
             self.id.push_str(text(value, "id").unwrap_or_default());
         }
@@ -174,18 +171,24 @@ impl Said {
         }
         let choices = value.get("choices").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
-        let Some(choice) = choices.iter().find(is_first) else { return };
+        let Some(choice) = choices.iter().find(is_first) else { return Ok(()) };
+        let reason = some_text(choice, "finish_reason");
+        // A router says so when the provider behind it fails in the middle.
+        if looks_like_error(choice) || reason == Some("error") {
+            return Err(from_value(choice, 200));
+        }
         if let Some(delta) =
             [choice.get("delta"), choice.get("message")].into_iter().flatten().find(|it| it.is_object())
         {
-            self.delta(delta, on_piece);
+            self.delta(delta, on_piece)?;
         }
-        if let Some(reason) = some_text(choice, "finish_reason") {
+        if let Some(reason) = reason {
             self.finish = Some(Finish::from_wire(reason));
         }
+        Ok(())
     }
 
-    fn delta(&mut self, delta: &Value, on_piece: OnPiece<'_>) {
+    fn delta(&mut self, delta: &Value, on_piece: OnPiece<'_>) -> Result<(), ModelError> {
         let details = delta.get("reasoning_details");
         if let Some(details) = details {
             self.details.push(details);
@@ -205,10 +208,13 @@ impl Said {
             self.write(refusal, on_piece);
         }
         for piece in pieces(delta).iter().chain(older_form(delta)) {
-            if let Some(name) = self.calls.push(piece) {
+            let begun = self.calls.push(piece);
+            let begun = begun.map_err(|TooMany| ModelError::new(ErrorKind::GarbledStream, "too many tool calls"))?;
+            if let Some(name) = begun {
                 on_piece(Piece::Call(name));
             }
         }
+        Ok(())
     }
 
     /// Takes content as a list of parts, as Mistral sends it.

@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 /// Members whose pieces are joined; the others are taken from the last piece that has them.
 const JOINED: [&str; 4] = ["text", "summary", "data", "signature"];
 
+/// Number of blocks, from the last one back, among which that of a piece is looked for.
+const NEAR: usize = 16;
+
 /// The blocks so far.
 #[derive(Debug, Default)]
 pub(super) struct Details {
@@ -17,7 +20,7 @@ impl Details {
     pub(super) fn push(&mut self, pieces: &Value) {
         let Value::Array(pieces) = pieces else { return };
         for piece in pieces.iter().filter_map(Value::as_object) {
-            match self.blocks.iter_mut().rev().find(|block| is_same(block, piece)) {
+            match self.blocks.iter_mut().rev().take(NEAR).find(|block| is_same(block, piece)) {
                 Some(block) => extend(block, piece),
                 None => self.blocks.push(piece.clone()),
             }

@@ -138,6 +138,13 @@ fn errors_inside_an_answer_are_found() {
             ErrorKind::ContextTooLong { window: Some(5) },
         ),
         ("{\"models\": []}".into(), ErrorKind::GarbledStream),
+        (events(&[delta(json!({"content": "hi"})), stop("error")]), ErrorKind::ServerFault),
+        (
+            events(&[
+                json!({"choices": [{"delta": {}, "error": {"code": 429, "message": "x"}, "finish_reason": "error"}]}),
+            ]),
+            ErrorKind::RateLimited,
+        ),
         ("<!DOCTYPE html><title>Log in</title>".into(), ErrorKind::WebPage),
         ("\u{feff}\n<html>".into(), ErrorKind::WebPage),
     ] {

@@ -149,6 +149,9 @@ fn reasoning_goes_back_only_where_it_is_wanted() {
         let quirks = Quirks { reasoning: wanted, ..Quirks::default() };
         assert_eq!(conform([user("q"), thought(Some(""), true), user("r")], &quirks)[1], expect);
     }
+    let quirks = Quirks { reasoning: ReturnedReasoning::Content, ..Quirks::default() };
+    let Assistant(message) = &conform([user("q"), calls("", &[("a", "ls", "{}")])], &quirks)[1] else { panic!() };
+    assert_eq!(message.reasoning.text.as_deref(), Some(""), "calls of another model have none");
 }
 
 #[test]

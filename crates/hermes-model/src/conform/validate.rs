@@ -103,6 +103,9 @@ fn answered(message: &AssistantMessage, ids: &mut BTreeSet<String>, quirks: &Qui
     if has_extra {
         return Err("has reasoning that the provider does not take".to_owned());
     }
+    if quirks.reasoning == ReturnedReasoning::Content && !message.calls.is_empty() && reasoning.text.is_none() {
+        return Err("calls tools without the reasoning that the provider requires".to_owned());
+    }
     if message.calls.is_empty() || !message.text.is_empty() {
         written(&message.text)?;
     }

@@ -68,8 +68,12 @@ pub(crate) fn from_answer(answer: RawAnswer<'_>) -> ModelError {
 
 /// Returns whether a value is an error in one of the forms that servers use with status 200.
 pub(crate) fn looks_like_error(value: &Value) -> bool {
-    let has_error = value.get("error").is_some_and(|error| !matches!(error, Value::Null | Value::Bool(false)));
-    has_error || some_text(value, "object") == Some("error")
+    let has_error = |error: &Value| match error {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        _ => true,
+    };
+    value.get("error").is_some_and(has_error) || some_text(value, "object") == Some("error")
 }
 
 /// Returns the error in a JSON value that came with a status. Of an error in a stream that is 200.

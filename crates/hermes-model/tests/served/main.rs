@@ -4,6 +4,7 @@
 
 mod answers;
 mod connections;
+mod encrypted;
 mod faults;
 mod keys;
 mod scripted;
