@@ -177,9 +177,10 @@ impl Model {
                 }
             };
             let bytes = tokio::select! {
+                // The user first: a fast stream must not hide an interrupt.
                 biased;
-                bytes = response.body.next() => bytes,
                 () = stop.as_mut() => return stopped(decoder, on_piece),
+                bytes = response.body.next() => bytes,
                 () = grace => break,
             };
             match bytes {

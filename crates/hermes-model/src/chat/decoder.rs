@@ -131,11 +131,19 @@ impl Said {
             self.is_done = true;
             return Ok(());
         }
-        match parsed(data) {
+        let outcome = match parsed(data) {
             Some(value) if is_error || looks_like_error(&value) => Err(from_value(&value, 200)),
             Some(value) => self.chunk(&value, on_piece),
             None if is_error => Err(ModelError::new(ErrorKind::ServerFault, String::from_utf8_lossy(data))),
             None => Err(ModelError::new(ErrorKind::GarbledStream, "an event is not JSON")),
+        };
+        match outcome {
+            // The answer is complete; what fails or is cut off is the report of the usage.
+            Err(_) if self.finish.is_some() => {
+                self.is_done = true;
+                Ok(())
+            }
+            outcome => outcome,
         }
     }
 

@@ -83,6 +83,11 @@ fn the_end_may_come_in_several_ways() {
     ] {
         assert_eq!(read(stream.as_bytes(), 8).0.unwrap().text, "hi", "{stream}");
     }
+    // Nothing after the stop makes a complete answer void.
+    for rest in ["data: {\"choices\": [], \"usa", "data: {\"error\": \"x\"}\n\n", "data: garbage\n\ndata: [DONE]\n\n"] {
+        let stream = format!("{}{rest}", events(&[hi(), stop("stop")]));
+        assert_eq!(read(stream.as_bytes(), 8).0.unwrap().text, "hi", "{rest}");
+    }
     assert_eq!(kind(&events(&[hi()])), ErrorKind::CutStream);
     assert_eq!(kind(""), ErrorKind::CutStream);
     assert_eq!(kind("\n \n"), ErrorKind::CutStream);

@@ -2,9 +2,10 @@
 
 use crate::support::{TIMEOUTS, client, served};
 use hermes_model::script::{Habits, Reply, Script, Step};
-use hermes_model::{Call, ErrorKind, Finish, NetworkFault, Request, Timeouts, WireMessage};
+use hermes_model::{Call, ErrorKind, Event, Finish, NetworkFault, Request, Timeouts, WireMessage};
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 
 /// Serves a failing reply and then a good one. Returns the progress, and the error if there was no second attempt.
 async fn after(reply: Reply) -> (String, Option<ErrorKind>) {
@@ -127,7 +128,7 @@ async fn the_pause_that_a_server_asks_for_is_kept() {
 
 #[tokio::test]
 async fn a_silent_server_is_given_up() {
-    let timeouts = Timeouts { idle: Duration::from_millis(150), ..TIMEOUTS };
+    let timeouts = Timeouts { idle: Duration::from_millis(1000), ..TIMEOUTS };
     let silent = || Reply::answer([Step::Text("bad".into()), Step::Pause(Duration::from_secs(30))]);
     let (server, _) = served(Script::new([silent(), Reply::text("good")])).await;
     let told = client(&server.base_url(), timeouts).say("hi").await;
@@ -143,8 +144,9 @@ async fn a_silent_server_is_given_up() {
 
 #[tokio::test]
 async fn a_slow_stream_is_an_answer() {
-    let timeouts = Timeouts { idle: Duration::from_millis(400), ..TIMEOUTS };
-    let slow = Reply::text("one two").in_pieces(40).paced(Duration::from_millis(40));
+    // It takes longer than the limit as a whole, but never between two pieces.
+    let timeouts = Timeouts { idle: Duration::from_millis(1500), ..TIMEOUTS };
+    let slow = Reply::text("one two").in_pieces(20).paced(Duration::from_millis(40));
     let (server, _) = served(Script::new([slow])).await;
     let told = client(&server.base_url(), timeouts).say("hi").await;
     assert_eq!(told.progress, "one two");
@@ -194,12 +196,18 @@ async fn the_user_interrupts() {
     };
     let (server, client) = served(Script::new([half(), Reply::error(503, "busy").repeated()])).await;
     let request = || Request::new([WireMessage::user("hi")]);
-    let stop = tokio::time::sleep(Duration::from_millis(300));
-    let answer = client.model.answer_until(request(), stop, &mut |_| {}).await.unwrap();
-    assert_eq!((answer.text.as_str(), answer.finish, answer.calls.len()), ("so far", Finish::Interrupted, 0));
+    let said = Notify::new();
+    let mut on_event = |_: Event<'_>| said.notify_one();
+    let answer = client.model.answer_until(request(), said.notified(), &mut on_event).await.unwrap();
+    assert_eq!((answer.text.trim(), answer.finish, answer.calls.len()), ("so", Finish::Interrupted, 0));
     // Between two attempts, too.
-    let stop = tokio::time::sleep(Duration::from_millis(5));
-    let error = client.model.answer_until(request(), stop, &mut |_| {}).await.unwrap_err();
+    let is_waiting = |event: &Event<'_>| matches!(event, Event::Retrying { .. });
+    let mut on_event = |event: Event<'_>| {
+        if is_waiting(&event) {
+            said.notify_one()
+        }
+    };
+    let error = client.model.answer_until(request(), said.notified(), &mut on_event).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Interrupted);
     assert_eq!(hung_up(&server).await, 1);
 }
@@ -219,8 +227,12 @@ async fn hung_up(server: &hermes_standins::ModelServer) -> usize {
 async fn dropping_a_request_ends_it() {
     let endless = Reply::answer([Step::Text("so far".into()), Step::Pause(Duration::from_secs(30))]);
     let (server, client) = served(Script::new([endless, Reply::text("good")])).await;
-    let asked = tokio::time::timeout(Duration::from_millis(300), client.say("hi")).await;
-    assert!(asked.is_err(), "the answer does not end");
+    let said = Notify::new();
+    let mut on_event = |_: Event<'_>| said.notify_one();
+    tokio::select! {
+        _ = client.model.answer(Request::new([WireMessage::user("hi")]), &mut on_event) => panic!("it ends"),
+        () = said.notified() => {}
+    }
     assert_eq!(hung_up(&server).await, 1);
     assert_eq!(client.say("hi").await.answer().text, "good");
 }
