@@ -1,7 +1,7 @@
 //! Servers and networks that fail.
 
 use crate::support::{TIMEOUTS, client, served};
-use hermes_model::script::{Habits, Reply, Script, Step};
+use hermes_model::script::{Asked, Habits, Reply, Script, Sent, Step, render};
 use hermes_model::{Call, ErrorKind, Event, Finish, NetworkFault, Request, Timeouts, WireMessage};
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -75,6 +75,7 @@ async fn a_stream_may_be_cut_at_any_byte() {
     };
     let (server, client) = served(Script::default()).await;
     let (mut discarded, mut completed) = (0, 0);
+    let stop = stop_of(&Reply::answer(steps()));
     for at in (0..1900).step_by(19) {
         server.push(Reply::answer(steps()).cut_at(at));
         server.push(Reply::text("good"));
@@ -87,6 +88,7 @@ async fn a_stream_may_be_cut_at_any_byte() {
             "at {at}"
         );
         let answer = told.answer();
+        assert_eq!(answer.finish == Finish::ToolCalls, at >= stop, "at {at} of {stop}");
         if answer.finish == Finish::ToolCalls {
             // The model had stopped: only the usage or the mark of the end is missing.
             assert_eq!((answer.text.as_str(), answer.calls.len()), ("bad words", 1), "at {at}");
@@ -99,6 +101,19 @@ async fn a_stream_may_be_cut_at_any_byte() {
     }
     assert!(discarded > 10 && completed > 3, "{discarded} {completed}");
     assert_eq!(server.violations(), Vec::<String>::new());
+}
+
+/// Returns the number of bytes after which a client knows that the model has stopped.
+fn stop_of(reply: &Reply) -> usize {
+    // The length of the request has three digits, which the answer repeats.
+    let asked = Asked { model: "test-model".into(), is_streamed: true, wants_usage: true, length: 100 };
+    let mut bytes = Vec::new();
+    for piece in render(reply, &asked).pieces {
+        bytes.extend(if let Sent::Bytes(piece) = piece { piece } else { Vec::new() });
+    }
+    let text = String::from_utf8(bytes).unwrap();
+    let reason = text.find("\"finish_reason\":\"").unwrap();
+    reason + text[reason..].find("\n\n").unwrap() + 2
 }
 
 #[tokio::test]
