@@ -71,7 +71,7 @@ pub struct Cost {
     pub source: &'static str,
 }
 
-/// Returns the cost of a call. What the server billed counts; then the prices; else it is unknown.
+/// Returns the cost of a call. A billed cost wins over one by prices; without either it is unknown.
 pub fn cost(tokens: Option<&Tokens>, prices: Option<(Prices, PriceSource)>) -> Cost {
     let estimate = tokens.zip(prices).map(|(tokens, (prices, source))| (prices.of(tokens), source));
     let estimate = estimate.filter(|(cost, _)| cost.is_finite());

@@ -38,8 +38,8 @@ pub enum Retry {
 }
 
 impl RetryPolicy {
-    /// Decides about the failed attempt number `attempt`, counted from 1. `elapsed` is the time since the first request,
-    /// or since the last piece of an answer; `random` is between 0 and 1.
+    /// Decides about the failed attempt number `attempt`, counted from 1. `elapsed` is the time since the first
+    /// request, or since the last piece of an answer; `random` is between 0 and 1.
     ///
     /// A pause is between a half and the whole of what its number allows, so that clients that failed together do not
     /// come back together. A longer pause that the server asks for is kept; if that is too long, it is given up at
@@ -101,7 +101,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_attempt_begins_after_the_total(attempt in 1_u32..100, seconds in 0_u64..200, pause in proptest::option::of(0_u64..200), random: f64) {
+        fn no_attempt_begins_after_the_total(
+            attempt in 1_u32..100,
+            seconds in 0_u64..200,
+            pause in proptest::option::of(0_u64..200),
+            random: f64,
+        ) {
             let elapsed = Duration::from_secs(seconds);
             let error = error(ErrorKind::ServerFault, pause);
             let policy = RetryPolicy { attempts: 1000, ..RetryPolicy::default() };

@@ -9,6 +9,7 @@ pub use scripted::Scripted;
 use crate::{ErrorKind, Key, ModelError, NetworkFault, Url};
 use async_trait::async_trait;
 use bytes::Bytes;
+use std::fmt;
 
 /// A way to a model server.
 ///
@@ -23,7 +24,7 @@ pub trait Transport: Send + Sync {
 }
 
 /// A request.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HttpRequest {
     /// The resource.
     pub url: Url,
@@ -33,6 +34,13 @@ pub struct HttpRequest {
     pub key: Option<Key>,
     /// Further headers, which are sent to the origin of `url` alone.
     pub headers: Vec<(String, String)>,
+}
+
+impl fmt::Debug for HttpRequest {
+    /// Prints neither the conversation nor headers, any of which may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpRequest").field("url", &self.url).field("key", &self.key).finish_non_exhaustive()
+    }
 }
 
 /// The head of an answer, and its body as it arrives.

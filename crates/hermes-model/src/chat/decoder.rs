@@ -40,7 +40,7 @@ impl Decoder {
     /// Reads bytes, and passes on the pieces of the answer that they complete.
     ///
     /// # Errors
-    /// If the server reports an error, or sends something else than an answer. What was passed on is void then.
+    /// If the server reports an error, or sends something else than an answer. The pieces passed on so far are void then.
     pub fn push(&mut self, bytes: &[u8], on_piece: OnPiece<'_>) -> Result<(), ModelError> {
         let bytes = match self.body {
             Body::Blank => {

@@ -125,7 +125,8 @@ proptest! {
 
     #[test]
     fn every_call_that_was_answered_keeps_its_result(results in vec("[a-z]{1,8}", 1..6), quirks in quirks()) {
-        let calls = results.iter().enumerate().map(|(at, _)| serde_json::json!({"id": format!("id {at}"), "name": "f"}));
+        let call = |at: usize| serde_json::json!({"id": format!("id {at}"), "name": "f"});
+        let calls = (0..results.len()).map(call);
         let call = ReplayMessage { tool_calls: Some(Json::from_value(&calls.collect())), ..empty(Role::Assistant) };
         // The last results come first.
         let late = results.iter().enumerate().rev().map(|(at, text)| WireMessage::result(format!("id {at}"), text));

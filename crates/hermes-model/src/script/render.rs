@@ -81,7 +81,10 @@ pub fn render(reply: &Reply, asked: &Asked) -> Rendered {
 /// Returns the events of a stream.
 fn stream(steps: &[Step], habits: &Habits, asked: &Asked) -> Vec<Sent> {
     let id = format!("chatcmpl-{}", asked.length);
-    let chunk = |choices: Value| json!({"id": id, "object": "chat.completion.chunk", "created": 0, "model": asked.model, "choices": choices});
+    let chunk = |choices: Value| {
+        let object = "chat.completion.chunk";
+        json!({"id": id, "object": object, "created": 0, "model": asked.model, "choices": choices})
+    };
     let choice = |delta: Value, finish: Option<&str>| {
         chunk(json!([{"index": 0, "delta": delta, "finish_reason": finish}])).to_string()
     };
