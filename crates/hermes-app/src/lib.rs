@@ -10,7 +10,7 @@
 //! let workspace = Workspace::new(flags, hermes_config::Environment::of_process());
 //! let opened = workspace.open(Access::Write).await?;
 //! let found = resolve::resolve(&workspace, &*opened.store, "@last", Lists::Own, now).await?;
-//! let preview = trash::preview(&*opened.store, &found.asked, opened.transcripts().as_ref()).await?;
+//! let preview = trash::preview(&*opened.store, &found.asked, opened.transcripts().as_ref(), now).await?;
 //! let days = opened.settings.sessions.trash_days.value;
 //! let report = trash::delete(&*opened.store, &preview, days, opened.transcripts().as_ref(), now).await?;
 //! # Ok(()) }
@@ -26,6 +26,7 @@
 //! | [`resolve`], [`last_list`], [`terminal`] | from a text that a person typed to a session; numbered lists of each terminal |
 //! | [`messages`] | messages of a session, read in pages and counted by state |
 //! | [`listing`] | filters and pages of the lists that people see |
+//! | [`owners`] | who owns a conversation, whether that process is gone, and taking a conversation over |
 //! | [`migrate`] | copy a store to another one and prove the copy |
 //!
 //! Functions return data, typed errors and progress events. They print nothing, and errors carry no hints: a hint names
@@ -39,6 +40,8 @@ pub mod listing;
 pub mod messages;
 pub mod migrate;
 pub mod open;
+pub mod owners;
+mod process;
 pub mod resolve;
 pub mod retention;
 pub mod terminal;

@@ -1,5 +1,7 @@
 //! Which terminal a process belongs to.
 
+use crate::process::stat;
+
 /// Identifies the terminal of a process by its session: the shell that leads it and all programs started from there,
 /// also in pipes and in the background. A service or a cron job has a session too, so it counts as a terminal of its
 /// own.
@@ -50,27 +52,6 @@ fn leader() -> Option<i32> {
     None
 }
 
-/// Fields of `/proc/PROCESS/stat`.
-#[derive(Debug, PartialEq, Eq)]
-struct Stat {
-    /// The process id of the session's leader.
-    session: i32,
-    /// When the process started, in clock ticks since the start of the machine.
-    start: u64,
-}
-
-/// Reads the fields of a process, or of this one (`self`). `None` without Linux's `/proc`, or if the process is gone.
-fn stat(process: &str) -> Option<Stat> {
-    parse(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
-}
-
-/// Parses the text of `/proc/PROCESS/stat`. Its second field is the name of the program, in parentheses, and may hold
-/// anything; the sixth is the session, the 22nd the start.
-fn parse(text: &str) -> Option<Stat> {
-    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
-    Some(Stat { session: fields.nth(3)?.parse().ok()?, start: fields.nth(15)?.parse().ok()? })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,19 +61,5 @@ mod tests {
         let here = Terminal::of_process();
         assert_eq!(here, Terminal::of_process());
         assert!(here.name().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'), "{here:?}");
-    }
-
-    #[test]
-    fn session_and_start_follow_a_name_of_any_form() {
-        let text = "4242 (a ) 7 (b) S 1 4242 4200 0 -1 4194304 83 0 0 0 1 2 3 4 20 0 1 0 987654 2301952 226 rest";
-        assert_eq!(parse(text), Some(Stat { session: 4200, start: 987_654 }));
-        assert_eq!(parse("4242 (cut S 1 4242"), None);
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn the_first_process_is_the_oldest() {
-        let (own, first) = (stat("self").unwrap(), stat("1").unwrap());
-        assert!(own.start > first.start, "{own:?}, {first:?}");
     }
 }

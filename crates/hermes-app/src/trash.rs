@@ -1,11 +1,12 @@
 //! Delete, trash, restore and empty: conversations together with their transcript files.
 
 use crate::messages;
+use crate::owners::{self, Owner};
 use crate::resolve::title_key;
 use crate::transcripts::{Removed, Transcripts};
 use hermes_session::{
     DeleteExtent, Deleted, Emptying, Maintenance, MessageRequest, Relation, Request, Restored, Session, SessionId,
-    StateCounts, StoreError, Timestamp, Title, Trashed, quoted,
+    StateCounts, Store, StoreError, Timestamp, Title, Trashed, quoted,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -43,6 +44,8 @@ pub struct DeletePreview {
     pub branches: u64,
     /// How many transcript files it has.
     pub files: u64,
+    /// The process that owns the conversation, if it goes too. It can write nothing more to it afterwards.
+    pub owner: Option<Owner>,
 }
 
 /// Result of a deletion.
@@ -62,9 +65,10 @@ pub struct DeleteReport {
 /// # Errors
 /// If there is no such session, or the store fails.
 pub async fn preview(
-    store: &dyn Maintenance,
+    store: &dyn Store,
     id: &SessionId,
     transcripts: Option<&Transcripts>,
+    now: Timestamp,
 ) -> Result<DeletePreview, StoreError> {
     let lineage = store.lineage(id).await?;
     let members = lineage.chain(id);
@@ -96,6 +100,7 @@ pub async fn preview(
     }
     let files = transcripts.map_or(0, |transcripts| transcripts.files(&members).len() as u64);
     let preview = if title.is_none() { first_words(store, &members).await } else { String::new() };
+    let owner = if sent_from.is_none() { owners::of(store, &root, now).await? } else { None };
     Ok(DeletePreview {
         asked: id.clone(),
         id: tip,
@@ -108,6 +113,7 @@ pub async fn preview(
         sent_from,
         branches,
         files,
+        owner,
     })
 }
 

@@ -27,7 +27,7 @@ use std::path::Path;
 const USAGE: &str = "usage: hermes-bench load CORPUS FILE | reads CORPUS FILE | append CORPUS FILE COUNT | \
                      appender FILE BODIES NAME SECONDS PAUSE_MS | prune FILE NOW DAYS | optimize FILE | threads FILE | \
                      find FILE QUERIES | recall FILE QUERIES | servers CORPUS FILE QUERIES SECONDS | \
-                     answers URL QUERIES | live-fight ENGINE PROCESSES TAKES | live-kills ENGINE KILLS | \
+                     answers URL QUERIES | live-fight ENGINE PROCESSES ASKS | live-kills ENGINE KILLS | \
                      live-mail ENGINE COUNT | live-fenced ENGINE COUNT (ENGINE: sqlite, postgres, mariadb)";
 
 /// Any error: a benchmark stops at the first one.
@@ -67,11 +67,11 @@ fn main() -> Result<(), Anything> {
             servers::run(&runtime, Path::new(corpus), file, Path::new(queries), seconds.parse()?)?
         }
         ["answers", url, queries] => answers::run(&runtime, url, Path::new(queries))?,
-        ["live-fight", engine, processes, takes] => {
-            runtime.block_on(live::fight::run(engine, processes.parse()?, takes.parse()?))?
+        ["live-fight", engine, processes, asks] => {
+            runtime.block_on(live::fight::run(engine, processes.parse()?, asks.parse()?))?
         }
-        ["live-fighter", url, takes, number] => {
-            runtime.block_on(live::fight::fighter(url, takes.parse()?, number.parse()?))?
+        ["live-fighter", url, rounds, number] => {
+            runtime.block_on(live::fight::fighter(url, rounds.parse()?, number.parse()?))?
         }
         ["live-kills", engine, kills] => runtime.block_on(live::kills::run(engine, kills.parse()?))?,
         ["live-answerer", url] => runtime.block_on(live::kills::answerer(url))?,

@@ -4,10 +4,10 @@ use crate::commands::{
     adopt::AdoptArgs, archive::ArchiveArgs, backup::BackupArgs, browse::BrowseArgs, complete::CompleteArgs,
     completions::CompletionsArgs, config::ConfigCommand, delete::DeleteArgs, demo::DemoArgs, detach::DetachArgs,
     doctor::DoctorArgs, erase::EraseArgs, export::ExportArgs, import::ImportArgs, insights::InsightsArgs,
-    list::ListArgs, man::ManArgs, mcp::McpArgs, migrate::MigrateArgs, optimize::OptimizeArgs, pin::PinArgs,
-    prune::PruneArgs, rename::RenameArgs, repair::RepairArgs, restore::RestoreArgs, restore_backup::RestoreBackupArgs,
-    rpc::RpcArgs, search::SearchArgs, show::ShowArgs, stats::StatsArgs, status::StatusArgs, tag::TagArgs,
-    trash::TrashCommand, verify::VerifyArgs,
+    list::ListArgs, man::ManArgs, mcp::McpArgs, migrate::MigrateArgs, optimize::OptimizeArgs, owners::OwnersArgs,
+    pin::PinArgs, prune::PruneArgs, rename::RenameArgs, repair::RepairArgs, restore::RestoreArgs,
+    restore_backup::RestoreBackupArgs, rpc::RpcArgs, search::SearchArgs, show::ShowArgs, stats::StatsArgs,
+    status::StatusArgs, tag::TagArgs, trash::TrashCommand, verify::VerifyArgs,
 };
 use crate::help;
 use crate::program::{self, called};
@@ -161,7 +161,7 @@ pub(crate) enum Command {
     /// List, search, read, change, export and import sessions; verify, back up, optimize and repair the store
     #[command(subcommand)]
     Sessions(SessionsCommand),
-    /// Show the status of the store, migrate it, or remove what hermes added to a state.db
+    /// Show the status and the owners of the store, migrate it, or remove what hermes added to a state.db
     #[command(subcommand)]
     Sessiondb(SessiondbCommand),
 }
@@ -171,6 +171,7 @@ pub(crate) enum SessiondbCommand {
     Adopt(AdoptArgs),
     Detach(DetachArgs),
     Migrate(MigrateArgs),
+    Owners(OwnersArgs),
     Rpc(RpcArgs),
     Status(StatusArgs),
 }

@@ -20,6 +20,7 @@ pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod migrate;
 pub(crate) mod optimize;
+pub(crate) mod owners;
 pub(crate) mod pin;
 pub(crate) mod prune;
 pub(crate) mod rename;

@@ -152,6 +152,7 @@ async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
         Command::Sessiondb(SessiondbCommand::Detach(args)) => commands::detach::run(context, args).await,
         Command::Sessiondb(SessiondbCommand::Migrate(args)) => commands::migrate::run(context, args).await,
         Command::Sessiondb(SessiondbCommand::Rpc(args)) => commands::rpc::run(context, args).await,
+        Command::Sessiondb(SessiondbCommand::Owners(args)) => commands::owners::run(context, args).await,
         Command::Sessiondb(SessiondbCommand::Status(args)) => commands::status::run(context, args).await,
     }
 }

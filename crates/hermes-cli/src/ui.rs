@@ -12,6 +12,7 @@ pub(crate) mod erase;
 pub(crate) mod hits;
 pub(crate) mod insights;
 pub(crate) mod json;
+pub(crate) mod owners;
 pub(crate) mod pins_and_tags;
 pub(crate) mod repaired;
 pub(crate) mod sessions;

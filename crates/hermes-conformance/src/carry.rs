@@ -1,13 +1,13 @@
 //! Live data on its way to another store.
 
-use crate::fixture::{at, id, made};
+use crate::fixture::{at, id, made, request};
 use crate::{CaseResult, ModelStore, Setup};
 use hermes_session::live::{
     Account, Carried, Inbound, InboxId, InboxItem, InboxState, LiveKind, LiveRecord, NewPart, Origin, Outbound,
     OutboundId, OutboundState, ResetCause, Route, RouteKey, Turn, TurnId, TurnKind,
 };
 use hermes_session::transfer::{Proving, TransferOptions, copy, prove};
-use hermes_session::{MessageId, Store, StoreError};
+use hermes_session::{EndReason, MessageId, Store, StoreError};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -106,7 +106,7 @@ fn all() -> Vec<LiveRecord> {
     vec![
         LiveRecord::Route(Box::new(route("7"))),
         LiveRecord::Route(Box::new(route("8"))),
-        LiveRecord::Alias { old: key("old"), key: key("7") },
+        LiveRecord::Alias { old: key("old"), key: Box::new(key("7")) },
         LiveRecord::Cursor { account: account(), value: "17".into() },
         LiveRecord::Turn(Box::new(turn(5))),
         LiveRecord::Inbox(Box::new(received(1, InboxState::Waiting, None))),
@@ -118,8 +118,15 @@ fn all() -> Vec<LiveRecord> {
     ]
 }
 
-async fn with_all(store: &dyn Store) -> Result<(), StoreError> {
+/// Creates the session of the records. One that goes on would have no cause of a reset.
+async fn with_session(store: &dyn Store) -> Result<(), StoreError> {
     made(store, "s", 0).await;
+    store.end(&id("s"), &EndReason::parse("session_reset")?, &request(1)).await?;
+    Ok(())
+}
+
+async fn with_all(store: &dyn Store) -> Result<(), StoreError> {
+    with_session(store).await?;
     let carried = store.import_live(&all()).await?;
     assert!(carried.iter().all(|carried| *carried == Carried::Stored), "{carried:?}");
     Ok(())
@@ -154,7 +161,7 @@ pub async fn every_kind_is_carried(setup: Setup) -> CaseResult {
     assert_eq!(taken.turn, Some(TurnId(5)));
     // What the target lacks is seen.
     let empty = setup.store_named("empty").await;
-    made(&*empty, "s", 0).await;
+    with_session(&*empty).await?;
     let nothing = BTreeSet::new();
     let proof = prove(&*store, &*empty, Proving::but(&nothing), &mut |_| ControlFlow::Continue(())).await.unwrap();
     assert_eq!((proof.live, proof.live_missing, proof.holds()), (11, 11, false));
@@ -208,7 +215,7 @@ pub async fn records_without_a_place_are_left_out(setup: Setup) -> CaseResult {
     let is_left = |carried: &Carried| matches!(carried, Carried::Left(_));
     let orphans = [
         LiveRecord::Route(Box::new(route("7"))),
-        LiveRecord::Alias { old: key("old"), key: key("7") },
+        LiveRecord::Alias { old: key("old"), key: Box::new(key("7")) },
         LiveRecord::Turn(Box::new(turn(5))),
         LiveRecord::Cause { session: id("s"), cause: ResetCause::Daily },
     ];

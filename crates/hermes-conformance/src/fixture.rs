@@ -1,5 +1,7 @@
 //! Helpers for cases: fixed times, short names, and common reads of a store.
 
+pub(crate) mod live;
+
 use hermes_session::{
     Conflict, Content, Json, Listing, Maintenance, Message, MessageBody, MessageRequest, NewMessage, NewSession,
     Request, RequestKey, Role, Session, SessionId, Source, StoreError, Timestamp, Title,

@@ -1,5 +1,13 @@
 //! Handoffs, changes of topics, and automatic cleanup.
 
+mod handed_over;
+
+pub use handed_over::{
+    a_claim_moves_the_lease, a_conversation_in_a_turn_is_not_handed_over,
+    a_failed_handoff_leaves_the_session_as_it_was, a_request_expires, a_waiting_client_ends_no_running_handoff,
+    an_arrival_binds_the_place, progress_is_kept_for_the_next_worker,
+};
+
 use crate::fixture::{at, id, made, new_session, request, user};
 use crate::{CaseResult, Setup};
 use hermes_session::gateway::{Claim, Claimed, HandoffEnd, HandoffRequest, HandoffState, unlinked_sessions};

@@ -9,6 +9,7 @@
 
 pub mod agent;
 mod fixture;
+pub mod history;
 mod list;
 pub mod model;
 pub mod oracle;
@@ -19,14 +20,17 @@ pub mod servers;
 
 pub mod archive;
 pub mod carry;
+pub mod changes;
 pub mod concurrency;
 pub mod deletion;
 pub mod functions;
 pub mod gateway;
 pub mod import;
 pub mod insights;
+pub mod leases;
 pub mod lineage;
 pub mod listing;
+pub mod mail;
 pub mod maintenance;
 pub mod messages;
 pub mod meta;
@@ -35,6 +39,7 @@ pub mod pieces;
 pub mod pins_and_tags;
 pub mod recorded;
 pub mod requests;
+pub mod routes;
 pub mod scope;
 pub mod search;
 pub mod sessions;
@@ -44,6 +49,8 @@ pub mod titles;
 pub mod topics;
 pub mod transfer;
 pub mod trash;
+pub mod turns;
+pub mod undo;
 pub mod untouched;
 pub mod usage;
 

@@ -81,6 +81,7 @@ struct State {
     routes: BTreeMap<String, Route>,
     /// Earlier stored keys of routes, each with the present one.
     aliases: BTreeMap<String, String>,
+    changes: changes::Log,
     /// The causes of the resets that ended sessions.
     causes: BTreeMap<SessionId, ResetCause>,
 }
@@ -138,10 +139,25 @@ impl ModelStore {
         change: impl FnOnce(&mut State) -> Result<T, StoreError>,
         lives: impl FnOnce(&T) -> Life,
     ) -> Result<T, StoreError> {
+        let whose = |state: &State| whose(state).map(Some);
+        self.once_if(request, fingerprint, whose, change, |_, answer| Some(lives(answer)))
+    }
+
+    /// Makes a change, once for each key, that may concern no session and may change nothing. An answer without a life
+    /// uses no key.
+    fn once_if<T: Clone + Send + Sync + 'static>(
+        &self,
+        request: &Request,
+        fingerprint: String,
+        whose: impl FnOnce(&State) -> Result<Option<SessionId>, StoreError>,
+        change: impl FnOnce(&mut State) -> Result<T, StoreError>,
+        lives: impl FnOnce(&State, &T) -> Option<Life>,
+    ) -> Result<T, StoreError> {
         let mut state = self.state();
         let change = |state: &mut State| {
-            let session = whose(state)?;
-            state.relies_on(&session, request)?;
+            if let Some(session) = whose(state)? {
+                state.relies_on(&session, request)?;
+            }
             change(state)
         };
         let Some(key) = &request.key else { return change(&mut state) };
@@ -153,8 +169,10 @@ impl ModelStore {
             };
         }
         let answer = change(&mut state)?;
-        let applied = Applied { fingerprint, lives: lives(&answer), answer: Box::new(answer.clone()) };
-        state.requests.insert(key.clone(), applied);
+        if let Some(lives) = lives(&state, &answer) {
+            let applied = Applied { fingerprint, lives, answer: Box::new(answer.clone()) };
+            state.requests.insert(key.clone(), applied);
+        }
         Ok(answer)
     }
 }

@@ -3,6 +3,7 @@
 //! Ids, titles and keys come from small pools, so that operations conflict, and clocks jump. A failure is shrunk to the
 //! shortest list of operations that still fails, and reported.
 
+mod live;
 mod operation;
 mod picture;
 pub mod search;
@@ -20,7 +21,7 @@ use tokio::runtime::Handle;
 /// Number of lists of operations that are tried, unless `HERMES_PROPERTY_CASES` is set.
 const RUNS: u32 = 48;
 /// Maximum length of a list.
-const STEPS: usize = 40;
+const STEPS: usize = 60;
 /// Number of operations after which the whole states are compared.
 const STRIDE: usize = 6;
 

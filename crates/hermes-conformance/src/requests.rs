@@ -15,7 +15,7 @@ fn reused(name: &str) -> Conflict {
 }
 
 /// Returns everything that a store shows of a few sessions, to check that nothing changed.
-async fn whole(store: &dyn Maintenance) -> Result<String, StoreError> {
+pub(crate) async fn whole(store: &dyn Maintenance) -> Result<String, StoreError> {
     let rows = store.list(&ListRequest { view: View::Sessions, ..ListRequest::default() }).await?.rows;
     let mut shown = format!("{rows:?} {:?}", store.counts(&SessionFilter::default()).await?);
     for row in rows {

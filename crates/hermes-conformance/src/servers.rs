@@ -2,6 +2,7 @@
 
 pub mod deaths;
 mod mariadb;
+pub mod owners;
 mod postgres;
 
 pub use mariadb::Mariadb;

@@ -1,6 +1,6 @@
 //! Titles: unique, exact, numbered once.
 
-use crate::fixture::{conflict, id, keyed, made, request, stored, title};
+use crate::fixture::{assert_not_found, conflict, id, keyed, made, request, stored, title};
 use crate::{CaseResult, Setup};
 use hermes_session::{Conflict, DeleteExtent, NewChild, SessionId, Titled};
 use std::collections::BTreeSet;
@@ -83,6 +83,39 @@ pub async fn numbers_are_allocated_once(setup: Setup) -> CaseResult {
         kept.insert(title(&stored(&*handles[1], &id(&format!("s{n:02}"))).await.title.unwrap()));
     }
     assert_eq!(kept, given);
+    Ok(())
+}
+
+/// A session without a title gets the next free one; a title that it has stays, whoever gave it.
+pub async fn a_title_that_was_given_stays(setup: Setup) -> CaseResult {
+    let handles = [setup.store().await, setup.store().await];
+    let store = &handles[0];
+    let (first, second) = (made(&**store, "a", 0).await, made(&**store, "b", 0).await);
+    assert_eq!(store.entitle(&first, &title("plan"), &keyed(1, "k")).await?, Some(title("plan")));
+    assert_eq!(store.entitle(&second, &title("plan"), &request(1)).await?, Some(title("plan #2")));
+    assert_eq!(store.entitle(&second, &title("other"), &request(2)).await?, None);
+    store.set_title(&first, Some(&title("mine")), &request(3)).await?;
+    assert_eq!(store.entitle(&first, &title("plan"), &request(4)).await?, None);
+    assert_eq!(store.entitle(&first, &title("plan"), &keyed(5, "k")).await?, Some(title("plan")), "a repetition");
+    assert_eq!(stored(&**store, &first).await.title.as_deref(), Some("mine"));
+    let reused = Conflict::KeyReused(crate::fixture::key("k"));
+    assert_eq!(conflict(store.allocate_title(&first, &title("plan"), &keyed(5, "k")).await), reused);
+    assert_eq!(stored(&**store, &second).await.title.as_deref(), Some("plan #2"));
+    store.set_title(&first, None, &request(6)).await?;
+    assert_eq!(store.entitle(&first, &title("plan"), &request(7)).await?, Some(title("plan #3")));
+    assert_not_found(store.entitle(&id("nobody"), &title("plan"), &request(8)).await, &id("nobody"));
+    // A person and a program give a title at once: the person's stays.
+    for n in 0..10 {
+        let session = made(&**store, &format!("s{n}"), 0).await;
+        let (automatic, manual, request) = (title(&format!("auto {n}")), title(&format!("mine {n}")), request(9));
+        let (by_program, by_person) = tokio::join!(
+            handles[1].entitle(&session, &automatic, &request),
+            store.set_title(&session, Some(&manual), &request)
+        );
+        by_program?;
+        by_person?;
+        assert_eq!(stored(&**store, &session).await.title.as_deref(), Some(manual.as_str()));
+    }
     Ok(())
 }
 

@@ -35,7 +35,12 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 27] = [
+const CASE_MODULES: [&str; 34] = [
+    "carry",
+    "changes",
+    "leases",
+    "turns",
+    "undo",
     "archive",
     "sessions",
     "states",
@@ -63,6 +68,8 @@ const CASE_MODULES: [&str; 27] = [
     "concurrency",
     "functions",
     "gateway",
+    "mail",
+    "routes",
 ];
 
 fn workspace() -> PathBuf {

@@ -2,7 +2,7 @@
 
 use crate::error::Failure;
 use crate::transaction::Transaction;
-use mysql_async::Value;
+use mysql_async::{Params, Value};
 
 /// Maximum bytes of values in one statement, unless a single row is larger. By default, servers accept 16 MB or more at
 /// once.
@@ -55,7 +55,7 @@ impl Bulk {
             let values: Vec<Value> = rows.by_ref().take(lot).flatten().collect();
             let row = format!("({})", vec!["?"; values.len() / lot].join(", "));
             let sql = format!("{} {} {}", self.head, vec![row.as_str(); lot].join(", "), self.tail);
-            added.push((lot, transaction.insert(&sql, values).await?));
+            added.push((lot, transaction.assigned(&sql, Params::Positional(values)).await?));
         }
         Ok(())
     }

@@ -1,6 +1,9 @@
 //! Commit receipts on this server, see [`hermes_sql::server::Receipts`].
 
 use crate::error::Failure;
+use crate::transaction::NOW;
+use hermes_session::SessionId;
+use hermes_session::live::Kinds;
 use hermes_sql::server::{Receipt, Receipts};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
@@ -33,6 +36,20 @@ pub(crate) fn commit(Receipt { writer, number }: &Receipt) -> String {
         ),
     };
     format!("{count_on}; COMMIT")
+}
+
+/// Returns the statement that writes rows of the feed of changes; empty if there are none. It comes before those of
+/// [`commit`] in the same message, so ids are hexadecimal digits.
+pub(crate) fn feed(changes: &[(SessionId, Kinds)]) -> String {
+    let row = |(session, kinds): &(SessionId, Kinds)| {
+        let id: String = session.as_str().bytes().map(|byte| format!("{byte:02x}")).collect();
+        format!("(x'{id}', {}, {NOW})", kinds.bits())
+    };
+    let rows: Vec<String> = changes.iter().map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("INSERT INTO hx_change (session_id, kinds, at) VALUES {}; ", rows.join(", "))
 }
 
 /// Returns whether the commit of a receipt happened. If it did not, it never will.

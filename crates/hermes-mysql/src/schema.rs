@@ -23,7 +23,7 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: [Migration; 7] = [
+const MIGRATIONS: [Migration; 8] = [
     Migration { number: 1, name: "sessions", sql: include_str!("../migrations/0001_sessions.sql") },
     Migration { number: 2, name: "search", sql: include_str!("../migrations/0002_search.sql") },
     Migration { number: 3, name: "topics", sql: include_str!("../migrations/0003_topics.sql") },
@@ -31,6 +31,7 @@ const MIGRATIONS: [Migration; 7] = [
     Migration { number: 5, name: "marks", sql: include_str!("../migrations/0005_marks.sql") },
     Migration { number: 6, name: "trash", sql: include_str!("../migrations/0006_trash.sql") },
     Migration { number: 7, name: "states", sql: include_str!("../migrations/0007_states.sql") },
+    Migration { number: 8, name: "live", sql: include_str!("../migrations/0008_live.sql") },
 ];
 
 /// Error number for a column that already exists.

@@ -7,6 +7,7 @@ use crate::indexes::{self, Vocabulary, Written};
 use crate::row::{Row, bound};
 use crate::{import, messages, receipts};
 use hermes_session::{Message, MessageId, NewMessage, SessionId, Timestamp};
+use hermes_sql::server::changes::Noted;
 use hermes_sql::server::{Dialect, Epoch, Lost, Receipt, Receipts, Sql, Value as Shared};
 use hermes_sql::values;
 use mysql_async::prelude::Queryable as _;
@@ -28,6 +29,7 @@ pub(crate) struct Transaction {
     learned: Mutex<Vec<Box<str>>>,
     /// Whether it reads within another transaction, to which the connection belongs.
     is_guest: bool,
+    noted: Noted,
 }
 
 impl Transaction {
@@ -41,7 +43,8 @@ impl Transaction {
     ) -> Self {
         let connection = Arc::new(Mutex::new(Some(object)));
         let (has_written, learned) = (AtomicBool::new(false), Mutex::default());
-        Self { connection, epoch, receipt, has_written, flavour, vocabulary, learned, is_guest: false }
+        let noted = Noted::default();
+        Self { connection, epoch, receipt, has_written, flavour, vocabulary, learned, is_guest: false, noted }
     }
 
     /// Creates a transaction that reads within another.
@@ -55,6 +58,7 @@ impl Transaction {
             vocabulary: Arc::clone(&frame.vocabulary),
             learned: Mutex::default(),
             is_guest: true,
+            noted: Noted::default(),
         }
     }
 
@@ -63,10 +67,10 @@ impl Transaction {
     }
 
     /// Inserts rows. Returns the first id that the server assigned, or 0 if it assigned none.
-    pub(crate) async fn insert(&self, sql: &str, values: Vec<Value>) -> Result<i64, Failure> {
+    pub(crate) async fn assigned(&self, sql: &str, values: Params) -> Result<i64, Failure> {
         let mut connection = self.connection().await;
         let conn = connection.conn()?;
-        conn.exec_drop(sql, Params::Positional(values)).await?;
+        conn.exec_drop(sql, values).await?;
         self.has_written.store(true, Ordering::Relaxed);
         Ok(conn.last_insert_id().and_then(|id| i64::try_from(id).ok()).unwrap_or(0))
     }
@@ -117,7 +121,7 @@ impl Transaction {
             receipt.into_iter().for_each(|receipt| receipts.give_back(receipt));
             return Ok(());
         };
-        let committed = self.batch(&receipts::commit(&next)).await;
+        let committed = self.commit_with(&next).await;
         self.give_back(committed.is_ok());
         match committed {
             Ok(()) => {
@@ -133,6 +137,17 @@ impl Transaction {
                 Err(Lost { failure, receipt: next })
             }
         }
+    }
+
+    /// Writes the feed of changes and a receipt, and commits.
+    async fn commit_with(&self, receipt: &Receipt) -> Result<(), Failure> {
+        let changes = self.noted.take();
+        // Many changes take statements of their own, each of a limited size.
+        let (many, last) = changes.split_at(changes.len().saturating_sub(1) / FEED * FEED);
+        for some in many.chunks(FEED) {
+            self.batch(&receipts::feed(some)).await?;
+        }
+        self.batch(&format!("{}{}", receipts::feed(last), receipts::commit(receipt))).await
     }
 
     /// Rolls it back. A connection that is not usable is closed.
@@ -166,6 +181,10 @@ impl Sql for Transaction {
         &DIALECT
     }
 
+    fn noted(&self) -> &Noted {
+        &self.noted
+    }
+
     async fn rows(&self, sql: &str, values: Vec<Shared>) -> Result<Vec<Row>, Failure> {
         let (sql, values) = placed(sql, values);
         let rows: Vec<mysql_async::Row> = self.connection().await.conn()?.exec(sql, values).await?;
@@ -182,6 +201,11 @@ impl Sql for Transaction {
             self.has_written.store(true, Ordering::Relaxed);
         }
         Ok(changed)
+    }
+
+    async fn insert(&self, sql: &str, values: Vec<Shared>) -> Result<i64, Failure> {
+        let (sql, values) = placed(sql, values);
+        self.assigned(&sql, values).await
     }
 
     async fn lock_kin(&self) -> Result<(), Failure> {
@@ -217,6 +241,12 @@ impl Sql for Transaction {
     }
 }
 
+/// Expression for the time of the server. A number with a point would not be a double.
+pub(crate) const NOW: &str = "unix_timestamp(sysdate(6)) + 0e0";
+
+/// Number of rows of the feed of changes in one message.
+const FEED: usize = 256;
+
 static DIALECT: Dialect = Dialect {
     lock: " FOR UPDATE",
     share: " LOCK IN SHARE MODE",
@@ -229,6 +259,8 @@ static DIALECT: Dialect = Dialect {
     // A text comparison ignores trailing blanks.
     exact: |column| format!("CAST({column} AS BINARY)"),
     upsert: |_| "ON DUPLICATE KEY UPDATE".to_owned(),
+    now: NOW,
+    skip_turns: None,
     // Each list begins with a unique word, see `spelling::witness`.
     words_of_copy: "concat('k__', n.id, IF(left(w.words, 3) = 'k__', substring(w.words, locate(' ', w.words)), concat(' ', w.words)))",
 };

@@ -4,6 +4,8 @@ use crate::error::Failure;
 use crate::transaction::{Transaction, changed_alone};
 use deadpool_postgres::Object;
 use futures_util::future::join;
+use hermes_session::SessionId;
+use hermes_session::live::Kinds;
 use hermes_sql::server::{Receipt, Receipts};
 use tokio_postgres::types::{ToSql, Type};
 
@@ -25,13 +27,31 @@ pub(crate) async fn take(receipts: &Receipts, client: &Object, table: &str, boun
     Ok(receipt)
 }
 
-/// Writes a receipt and commits. Both are sent before the first is answered: if the first fails, the second rolls back.
-pub(crate) async fn commit(receipt: &Receipt, transaction: &Transaction) -> Result<(), Failure> {
+/// Rows of the feed of changes: the sessions, and the bits of their kinds.
+const FEED: &str = "INSERT INTO hx_change (session_id, kinds) SELECT * FROM unnest($1::text[], $2::int8[])";
+
+/// Writes the feed of changes and a receipt, and commits. All are sent before the first is answered: if one fails, the
+/// commit rolls back.
+pub(crate) async fn commit(
+    receipt: &Receipt,
+    changes: &[(SessionId, Kinds)],
+    transaction: &Transaction,
+) -> Result<(), Failure> {
     // Prepared before, so that the commit cannot overtake it.
     let count_on = transaction.prepare_cached(COUNT_ON).await?;
     let values: [&(dyn ToSql + Sync); 2] = [&receipt.writer, &receipt.number];
-    let (counted, committed) =
-        join(transaction.query_one(&count_on, &values), transaction.batch_execute("COMMIT")).await;
+    let ended = join(transaction.query_one(&count_on, &values), transaction.batch_execute("COMMIT"));
+    let (counted, committed) = if changes.is_empty() {
+        ended.await
+    } else {
+        let feed = transaction.prepare_cached(FEED).await?;
+        let sessions: Vec<&str> = changes.iter().map(|(session, _)| session.as_str()).collect();
+        let kinds: Vec<i64> = changes.iter().map(|(_, kinds)| kinds.bits()).collect();
+        let rows: [&(dyn ToSql + Sync); 2] = [&sessions, &kinds];
+        let (written, ended) = join(transaction.execute(&feed, &rows), ended).await;
+        written?;
+        ended
+    };
     counted?;
     Ok(committed?)
 }

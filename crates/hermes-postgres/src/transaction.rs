@@ -7,7 +7,8 @@ use crate::{import, messages, receipts};
 use deadpool_postgres::{ClientWrapper, Object};
 use futures_util::future::{join, join3};
 use hermes_session::{Message, MessageId, NewMessage, SessionId, Timestamp};
-use hermes_sql::server::{Dialect, Lost, Receipt, Receipts, Sql, Value};
+use hermes_sql::server::changes::Noted;
+use hermes_sql::server::{Dialect, Fields as _, Lost, Receipt, Receipts, Sql, Value};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -45,6 +46,7 @@ pub(crate) struct Transaction {
     kin: i32,
     /// Statements that begin it, until they are sent.
     prelude: Mutex<Option<String>>,
+    noted: Noted,
 }
 
 impl Deref for Transaction {
@@ -57,8 +59,8 @@ impl Deref for Transaction {
 impl Transaction {
     /// Creates a transaction that has not begun. `kin` is the number of the store in the keys of advisory locks.
     pub(crate) fn new(client: Object, learned: Option<Learned>, receipt: Option<Receipt>, kin: i32) -> Self {
-        let (has_written, prelude) = (AtomicBool::new(false), Mutex::default());
-        Self { client: Some(client), learned, receipt, has_written, kin, prelude }
+        let (has_written, prelude, noted) = (AtomicBool::new(false), Mutex::default(), Noted::default());
+        Self { client: Some(client), learned, receipt, has_written, kin, prelude, noted }
     }
 
     /// Creates a transaction that reads. It begins with its first statement, in the same round trip.
@@ -148,7 +150,7 @@ impl Transaction {
             receipt.into_iter().for_each(|receipt| receipts.give_back(receipt));
             return Ok(());
         };
-        let committed = receipts::commit(&next, &self).await;
+        let committed = receipts::commit(&next, &self.noted.take(), &self).await;
         self.give_back(committed.is_ok());
         match committed {
             Ok(()) => {
@@ -194,6 +196,10 @@ impl Sql for Transaction {
         &DIALECT
     }
 
+    fn noted(&self) -> &Noted {
+        &self.noted
+    }
+
     async fn rows(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Self::Row>, Failure> {
         let values: Vec<Bound> = values.into_iter().map(Bound).collect();
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
@@ -205,6 +211,12 @@ impl Sql for Transaction {
         let values: Vec<Bound> = values.into_iter().map(Bound).collect();
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
         self.change(sql, &values).await
+    }
+
+    async fn insert(&self, sql: &str, values: Vec<Value>) -> Result<i64, Failure> {
+        let row = self.one(&format!("{sql} RETURNING id"), values).await?;
+        self.has_written();
+        Ok(row.try_get(0)?)
     }
 
     async fn lock_kin(&self) -> Result<(), Failure> {
@@ -252,6 +264,8 @@ static DIALECT: Dialect = Dialect {
         FROM family f JOIN sessions s ON s.id = f.id JOIN hx_session h ON h.session_id = s.id",
     exact: ToOwned::to_owned,
     upsert: |key| format!("ON CONFLICT ({key}) DO UPDATE SET"),
+    now: "extract(epoch FROM clock_timestamp())::float8",
+    skip_turns: Some("SELECT setval('hx_turn_id_seq', $1::int8)"),
     words_of_copy: "w.words",
 };
 

@@ -4,6 +4,7 @@
 //! bytes are overwritten, the indexes are rebuilt from the remaining rows, and the file is rewritten without its free
 //! pages. Then its bytes are scanned for signs of the erased text, which were taken beforehand ([`Needles`]).
 
+mod live;
 mod note;
 mod scan;
 mod signs;
@@ -177,6 +178,7 @@ async fn complete(
     store.rebuild_indexes().await?;
     while store.optimize().await? != Optimizing::Done {}
     settle(&store).await?;
+    file::write(&store, "forget the deleted sessions", live::forget_changes).await?;
     let kept =
         file::read(&store, "read the sessions that stay", move |connection| signs::keep(connection, signs)).await?;
     file::write(&store, "record the erase", note::clear).await?;

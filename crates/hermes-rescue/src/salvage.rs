@@ -6,6 +6,7 @@
 mod catalog;
 mod fill;
 mod finish;
+mod live;
 mod page;
 mod pins_and_tags;
 mod recognize;
@@ -18,7 +19,7 @@ use catalog::Catalog;
 use fill::Scratch;
 use finish::Reading;
 use hermes_session::{Refusal, SessionId, StoreError};
-use hermes_sqlite::file::{self, Failure, Salvaged, StoredRelation, beside};
+use hermes_sqlite::file::{self, Failure, Salvaged, StoredRelation, StoredRow, beside};
 use pins_and_tags::PinsAndTags;
 use record::Value;
 use source::Source;
@@ -186,7 +187,8 @@ impl Job<'_, '_> {
         let is_whole = readings.iter().take(3).all(|reading| reading.is_whole);
         self.found.trashed = self.trashed()?;
         let (hidden, relations, found) = (self.hidden()?, self.relations()?, self.pins_and_tags()?);
-        let archived = self.archived()?;
+        let (archived, live) = (self.archived()?, self.live()?);
+        let undone = self.catalog.objects.get(live::UNDONE).and_then(|object| object.sql.clone());
         for (place, reading) in readings.iter_mut().enumerate() {
             reading.has_index = self.indexes(&scratch, place)?;
         }
@@ -209,7 +211,8 @@ impl Job<'_, '_> {
         finish::version(&scratch)?;
         scratch.connection.execute_batch("COMMIT")?;
         let (pins_and_tags, indexes) = (found.into_list(), self.catalog.index_statements());
-        file::bring_into_use(scratch.connection, path, &Salvaged { relations, pins_and_tags, archived, indexes })?;
+        let salvaged = Salvaged { relations, pins_and_tags, archived, live, undone, indexes };
+        file::bring_into_use(scratch.connection, path, &salvaged)?;
         Ok(self.found)
     }
 
@@ -318,7 +321,9 @@ impl Job<'_, '_> {
         let Some(root) = self.catalog.objects.get("hx_session").map(|object| object.root) else { return Ok(relations) };
         self.walk(root, false, &mut |row| {
             if let (Some(session), Some(relation)) = (text(row, 0), text(row, 1)) {
-                relations.push(StoredRelation { session, relation, origin: text(row, 2) });
+                // The last column came with revision 2.
+                let cause = text(row, 10);
+                relations.push(StoredRelation { session, relation, origin: text(row, 2), cause });
             }
             Ok(())
         })?;
@@ -347,6 +352,25 @@ impl Job<'_, '_> {
             Ok(())
         })?;
         Ok(archived)
+    }
+
+    /// Returns the rows of live clients.
+    fn live(&mut self) -> Result<Vec<StoredRow>, Stopped> {
+        let mut found = Vec::new();
+        for (table, is_numbered) in live::TABLES {
+            let Some(root) = self.catalog.objects.get(table).map(|object| object.root) else { continue };
+            self.walk(root, is_numbered, &mut |row| {
+                found.extend(live::stored(table, row, is_numbered));
+                Ok(())
+            })?;
+        }
+        if let Some(root) = self.catalog.objects.get(live::UNDONE).map(|object| object.root) {
+            self.walk(root, true, &mut |row| {
+                found.extend(live::stored(live::UNDONE, row, false));
+                Ok(())
+            })?;
+        }
+        Ok(found)
     }
 
     fn walk(

@@ -4,10 +4,12 @@
 pub mod base64;
 mod jsonl;
 mod kept;
+mod live;
 
 pub use jsonl::{FORMAT, line_head_with_pin_and_tags, message_object, session_line_head};
 pub(crate) use jsonl::{MESSAGE_KEYS, SESSION_KEYS};
 pub use kept::{PINS_AND_TAGS_FORMAT, archived_line, pins_and_tags_line, with_trash};
+pub use live::{LIVE_FORMAT, live_line, undone_line};
 
 use crate::redact::Redactor;
 use crate::{

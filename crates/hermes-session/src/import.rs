@@ -10,6 +10,7 @@ mod fields;
 pub(crate) mod lacking;
 mod line;
 mod link;
+mod live;
 mod rehearsal;
 mod report;
 pub(crate) mod rows;

@@ -17,8 +17,8 @@ pub use carry::{Carried, LiveKind, LiveRecord};
 pub use changes::{ChangeMark, Changed, Changes, Kinds};
 pub use lease::{Acquired, Fence, Grant, Holder, Lease, MAX_HOLD_NAME, Renewed, Resource, Take, Terms};
 pub use mail::{
-    Account, Inbound, InboxId, InboxItem, InboxState, MAX_PAYLOAD, NewOutbound, NewPart, Outbound, OutboundId,
-    OutboundState, Received, Settled,
+    Account, Inbound, InboxId, InboxItem, InboxState, MAX_CURSOR, MAX_PAYLOAD, NewOutbound, NewPart, Outbound,
+    OutboundId, OutboundState, Received, Settled,
 };
 pub use route::{Origin, ResetCause, Route, RouteKey, RoutePatch, Switch, SwitchTo, Switched, Termination};
 pub use turn::{NewTurn, OpenedTurn, Said, Turn, TurnClose, TurnId, TurnKind};

@@ -1,6 +1,8 @@
 //! The calls of the store contract, one file per concern. File names match those of the server providers.
 
 pub(crate) mod archive;
+pub(crate) mod carry;
+pub(crate) mod changes;
 pub(crate) mod deletion;
 pub(crate) mod extra;
 pub(crate) mod fence;
@@ -8,13 +10,17 @@ pub(crate) mod handoffs;
 pub(crate) mod hidden;
 pub(crate) mod import;
 pub(crate) mod insights;
+pub(crate) mod leases;
 pub(crate) mod lineage;
 pub(crate) mod listing;
+pub(crate) mod mail;
 pub(crate) mod maintenance;
 pub(crate) mod messages;
 pub(crate) mod meta;
 pub(crate) mod pins_and_tags;
 pub(crate) mod recount;
+pub(crate) mod routes;
+pub(crate) mod routing;
 pub(crate) mod row;
 pub(crate) mod sessions;
 pub(crate) mod statistics;
@@ -22,4 +28,6 @@ pub(crate) mod store;
 pub(crate) mod titles;
 pub(crate) mod topics;
 pub(crate) mod trash;
+pub(crate) mod turns;
+pub(crate) mod undo;
 pub(crate) mod usage;

@@ -4,6 +4,7 @@ pub(crate) mod backup;
 pub(crate) mod detach;
 pub(crate) mod fresh;
 pub(crate) mod optimize;
+pub(crate) mod orphans;
 pub(crate) mod refresh;
 pub(crate) mod shrink;
 pub(crate) mod stale;

@@ -14,7 +14,7 @@ pub use crate::open::copy::{Copied, has_room, place_new, plain as copy_plain, ve
 pub use crate::open::foreign::tables as foreign_tables;
 pub use crate::open::place::{beside, check, check_readable, resolve};
 pub use crate::open::schema::{AgentLayout, AgentTable, ERASING, agent_tables};
-pub use salvaged::{Salvaged, StoredRelation, bring_into_use};
+pub use salvaged::{Salvaged, StoredRelation, StoredRow, bring_into_use};
 
 use crate::SqliteStore;
 use crate::calls::row;

@@ -35,6 +35,16 @@ impl Now {
         }
     }
 
+    /// Returns how long it is until `at`, such as `12s`; `None` if it has passed.
+    pub fn remaining(&self, at: Timestamp) -> Option<String> {
+        let seconds = at.seconds() - self.at.seconds();
+        let (unit, sign) = [(DAY, 'd'), (HOUR, 'h'), (MINUTE, 'm')]
+            .into_iter()
+            .find(|(unit, _)| seconds >= *unit)
+            .unwrap_or((1.0, 's'));
+        (seconds > 0.0).then(|| format!("{:.0}{sign}", (seconds / unit).floor().max(1.0)))
+    }
+
     /// Returns day and minute in the reader's zone.
     pub fn day_and_minute(&self, at: Timestamp) -> String {
         self.format(at, "%Y-%m-%d %H:%M")
@@ -63,6 +73,24 @@ impl Now {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn how_long_until() {
+        let at = |seconds: f64| Timestamp::from_seconds(seconds).unwrap();
+        let now = Now { at: at(1_741_166_123.0), zone: TimeZone::UTC };
+        let table = [
+            (-1.0, None),
+            (0.0, None),
+            (0.2, Some("1s")),
+            (14.9, Some("14s")),
+            (90.0, Some("1m")),
+            (23.9 * HOUR, Some("23h")),
+            (DAY, Some("1d")),
+        ];
+        for (until, expect) in table {
+            assert_eq!(now.remaining(now.at.plus(until)).as_deref(), expect, "{until}");
+        }
+    }
 
     #[test]
     fn how_long_ago() {

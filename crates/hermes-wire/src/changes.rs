@@ -30,6 +30,8 @@ pub struct Deleted<'a> {
     pub files: u64,
     /// Until when it can be restored; `null` if it can't.
     pub until: Option<f64>,
+    /// The process that owned the conversation, as it described itself; it can write nothing more to it.
+    pub owner: Option<&'a str>,
 }
 
 /// With `--dry-run`: the conversations that would be deleted.

@@ -16,6 +16,7 @@ pub mod config;
 pub mod doctor;
 pub mod erase;
 pub mod insights;
+pub mod owners;
 pub mod pins;
 pub mod recall;
 pub mod repair;

@@ -209,9 +209,15 @@ pub struct Detached<'a> {
     pub tags: u64,
     /// Sessions whose archiving only hermes knew: the file has no column for it.
     pub archived: u64,
+    /// Routes of chats.
+    pub routes: u64,
+    /// Accounts with a position up to which they have received messages.
+    pub cursors: u64,
+    /// Undone messages for which the agent's table has no column.
+    pub undone: u64,
     /// Rows of the agent's other tables that were in the trash with their sessions.
     pub rows: Vec<TableRows<'a>>,
-    /// The file that holds trash, pins, tags, archiving and these rows now; `null` if there were none, or with
+    /// The file that holds all of that now; `null` if there were none, or with
     /// `--discard`.
     pub kept: Option<String>,
     /// How many sessions got `_branched_from` or `_delegate_from` in their `model_config`.

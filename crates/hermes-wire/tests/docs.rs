@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
 
 use hermes_wire::{
-    archive, changes, config, doctor, erase, insights, pins, repair, search, session, statistics, status, transfer,
-    trash, verify,
+    archive, changes, config, doctor, erase, insights, owners, pins, repair, search, session, statistics, status,
+    transfer, trash, verify,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -54,6 +54,7 @@ fn outputs() -> Vec<(&'static str, Vec<Schema>)> {
         ("hermes sessiondb adopt", vec![schema::<transfer::Adopted<'_>>()]),
         ("hermes sessiondb detach", vec![schema::<transfer::Detached<'_>>()]),
         ("hermes sessiondb status", vec![schema::<status::StoreStatus<'_>>()]),
+        ("hermes sessiondb owners", vec![schema::<owners::Owners<'_>>()]),
         ("hermes config show", vec![schema::<config::Settings<'_>>()]),
         ("hermes doctor", vec![schema::<doctor::Diagnosis<'_>>()]),
     ]

@@ -4,6 +4,8 @@
 
 mod migrate;
 mod opening;
+#[cfg(target_os = "linux")]
+mod owners;
 mod resolving;
 mod retention;
 mod trash;

@@ -75,7 +75,7 @@ async fn doomed(context: &Context, opened: &Opened, sessions: &[String]) -> Resu
     let mut doomed = Vec::with_capacity(sessions.len());
     for text in sessions {
         let found = resolve(context, &*opened.store, text).await?;
-        doomed.push(trash::preview(&*opened.store, &found.asked, transcripts.as_ref()).await?);
+        doomed.push(trash::preview(&*opened.store, &found.asked, transcripts.as_ref(), context.now.at).await?);
     }
     Ok(distinct(doomed, |preview| &preview.members))
 }

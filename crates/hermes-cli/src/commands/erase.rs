@@ -11,7 +11,7 @@ use hermes_app::transcripts::Removed;
 use hermes_app::trash::{DeletePreview, missing, preview};
 use hermes_rescue::{ErasePhase, Erased, Rewritten, erasing, finish_erasing, look_through};
 use hermes_session::versions::{Versions, versions};
-use hermes_session::{Maintenance, Request, SessionId, StoreError};
+use hermes_session::{Request, SessionId, Store, StoreError};
 use hermes_sqlite::SqliteOptions;
 use hermes_store::StoreUrl;
 use hermes_terminal::shell::shell_word;
@@ -100,11 +100,7 @@ pub(crate) async fn run(context: &Context, args: EraseArgs) -> Result<(), CliErr
 }
 
 /// Resolves a text in the store or in the trash. Returns previews of the live sessions, and all versions.
-async fn meant(
-    context: &Context,
-    store: &dyn Maintenance,
-    text: &str,
-) -> Result<(Vec<DeletePreview>, Versions), CliError> {
+async fn meant(context: &Context, store: &dyn Store, text: &str) -> Result<(Vec<DeletePreview>, Versions), CliError> {
     let id = match resolve(context, store, text).await {
         Ok(found) => found.asked,
         Err(error) => match find_trashed(context, store, text).await {
@@ -116,7 +112,7 @@ async fn meant(
     let versions = versions(store, &id).await?;
     let mut doomed = Vec::with_capacity(versions.live.len());
     for live in &versions.live {
-        doomed.push(preview(store, live, None).await?);
+        doomed.push(preview(store, live, None, context.now.at).await?);
     }
     if versions.is_empty() { Err(StoreError::no_session(&id).into()) } else { Ok((doomed, versions)) }
 }

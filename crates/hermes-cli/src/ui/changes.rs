@@ -6,6 +6,7 @@ use crate::program;
 use anstyle::{AnsiColor, Style};
 use hermes_app::trash::{DeletePreview, DeleteReport};
 use hermes_session::import::{Finding, FindingKind, ImportReport};
+use hermes_session::live::Holder;
 use hermes_session::retention::{Candidate, Pruned};
 use hermes_session::{SessionId, StateCounts, Timestamp, Title};
 use hermes_terminal::figures::{number, plural, size};
@@ -98,11 +99,17 @@ pub(crate) fn preview(preview: &DeletePreview, now: &Now) -> Vec<Line> {
         ("messages", Some(with_states(number(preview.states.total()), preview.states))),
         ("files", (preview.files > 0).then(|| plural(preview.files, "transcripts"))),
         ("sent from", preview.sent_from.as_ref().map(|id| format!("{id}, which stays"))),
+        ("in use by", preview.owner.as_ref().map(|owner| holder(&owner.lease.holder))),
         ("branches", (preview.branches > 0).then(|| format!("{}, which stay", number(preview.branches)))),
     ];
     let title = Line::styled(named(preview.title.as_deref(), &preview.preview), Style::new().bold());
     let known = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
     [title].into_iter().chain(known.map(fact)).collect()
+}
+
+/// Returns the process that owns a conversation, for a person who is about to delete it.
+fn holder(holder: &Holder) -> String {
+    format!("{} (process {}), which loses it", holder.label, holder.process)
 }
 
 /// Conversations and delegates about to be deleted.

@@ -54,6 +54,9 @@ fn holdings(held: &Holdings) -> String {
         (held.pins, plural(held.pins, "pins")),
         (held.tags, plural(held.tags, "tags")),
         (held.archived, format!("{} archived", plural(held.archived, "sessions"))),
+        (held.routes, plural(held.routes, "routes")),
+        (held.cursors, plural(held.cursors, "cursors")),
+        (held.undone, plural(held.undone, "undone messages")),
     ];
     let rows = held.rows.iter().map(|(table, rows)| format!("{} of {table}", plural(*rows, "rows")));
     let parts: Vec<String> =

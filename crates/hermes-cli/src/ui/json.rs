@@ -6,6 +6,7 @@ pub(crate) mod detached;
 pub(crate) mod doctor;
 pub(crate) mod erase;
 pub(crate) mod insights;
+pub(crate) mod owners;
 pub(crate) mod pins_and_tags;
 pub(crate) mod repaired;
 pub(crate) mod store;

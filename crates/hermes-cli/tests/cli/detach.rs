@@ -306,18 +306,23 @@ fn a_process_of_ours_keeps_it_and_the_agents_does_not() {
     assert_eq!(agent.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0)).unwrap(), 0);
 }
 
-/// Rows that a process of ours still has to work on. No command creates these tables yet.
+/// Rows that a process of ours still has to work on.
 #[test]
 fn work_that_waits_for_a_process_of_ours_keeps_the_store_attached() {
-    for (table, count, what) in [
-        ("hx_inbox", 1, "1 message waits in the inbox"),
-        ("hx_outbox", 2, "2 messages wait in the outbox"),
-        ("hx_turn", 1, "1 turn is open"),
+    const INBOX: &str = "hx_inbox (account, chat, message_id, payload, state, attempts, received_at) \
+        SELECT 't:1', 'c', value, 'p', 'waiting', 0, 1.0";
+    const OUTBOX: &str = "hx_outbox (account, destination, part, parts, body, nonce, state, attempts, doubtful, created_at) \
+        SELECT 't:1', 'c', 0, 1, 'b', value, 'waiting', 0, 0, 1.0";
+    const TURN: &str =
+        "hx_turn (session_id, kind, attempts, opened_at, opened_by) SELECT 'tool_1', 'person', 1, 1.0, 't'";
+    for (table, rows, count, what) in [
+        ("hx_inbox", INBOX, 1, "1 message waits in the inbox"),
+        ("hx_outbox", OUTBOX, 2, "2 messages wait in the outbox"),
+        ("hx_turn", TURN, 1, "1 turn is open"),
     ] {
         let home = several();
-        home.damage(&format!(
-            "CREATE TABLE {table} (n); INSERT INTO {table} SELECT value FROM json_each('[1, 2]') LIMIT {count}"
-        ));
+        home.see(&["sessiondb", "adopt"]);
+        home.damage(&format!("INSERT INTO {rows} FROM json_each('[1, 2]') LIMIT {count}"));
         let before = objects(&home);
         let seen = home.see(&["sessiondb", "detach", "--yes"]);
         assert!(seen.contains(&format!("[HOME]/state.db can't be detached yet: {what}\n")), "{seen}");

@@ -35,8 +35,10 @@ mod numbers;
 #[path = "../../../hermes-sqlite/tests/shared/old_schema.rs"]
 mod old_schema;
 mod optimize;
+mod owners;
 mod pins_and_tags;
 mod places;
+mod previous;
 mod prune;
 mod rename;
 mod repair;

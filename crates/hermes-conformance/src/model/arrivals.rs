@@ -2,6 +2,7 @@
 
 use super::State;
 use hermes_session::import::{ImportPiece, Imported, MAX_KEPT_ID};
+use hermes_session::live::Kinds;
 use hermes_session::{Invalid, Message, MessageId, Relation, Session, SessionId, StoreError, Title};
 
 impl State {
@@ -36,6 +37,7 @@ impl State {
             ..piece.session.clone()
         };
         self.sessions.insert(id.clone(), session);
+        self.note(id, Kinds::CREATED);
         Imported::Whole { title, parent }
     }
 
@@ -75,6 +77,8 @@ impl State {
         let child = self.existing_mut(child)?;
         child.parent_session_id = Some(parent.clone());
         child.relation = relation;
+        let child = child.id.clone();
+        self.note(&child, Kinds::SESSION);
         Ok(true)
     }
 }

@@ -15,14 +15,14 @@ impl State {
         records.extend(self.routes.values().map(|route| LiveRecord::Route(Box::new(route.clone()))));
         records.extend(self.aliases.iter().filter_map(|(old, key)| {
             let parse = hermes_session::live::RouteKey::from_stored;
-            Some(LiveRecord::Alias { old: parse(old)?, key: parse(key)? })
+            Some(LiveRecord::Alias { old: parse(old)?, key: Box::new(parse(key)?) })
         }));
         records.extend(
             self.cursors
                 .iter()
                 .map(|(account, value)| LiveRecord::Cursor { account: account.clone(), value: value.clone() }),
         );
-        records.extend(self.turns.values().map(|turn| LiveRecord::Turn(Box::new(turn.clone()))));
+        records.extend(self.open_turns().map(|turn| LiveRecord::Turn(Box::new(turn))));
         records.extend(self.inbox.values().map(|item| LiveRecord::Inbox(Box::new(item.clone()))));
         records.extend(self.outbox.values().map(|part| LiveRecord::Outbound(Box::new(part.clone()))));
         records.extend(
@@ -83,7 +83,7 @@ impl State {
 
     fn import_turn(&mut self, turn: &Turn) -> Carried {
         let Ok(conversation) = self.root_of(&turn.session) else { return NO_SESSION };
-        if let Some(open) = self.turns.values().find(|open| open.conversation == conversation) {
+        if let Some(open) = self.turn_of(&conversation) {
             return if open.id == turn.id { Carried::Known } else { Carried::Left("its conversation is in a turn") };
         }
         if turn.id.0 <= self.last_turn {

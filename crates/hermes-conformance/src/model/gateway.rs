@@ -1,8 +1,11 @@
 //! Handoffs, and changes of topics.
 
 use super::State;
-use hermes_session::gateway::{Beside, Handoff};
-use hermes_session::{Conflict, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode};
+use hermes_session::gateway::{Beside, Claim, Claimed, Handoff, HandoffEnd, HandoffRequest};
+use hermes_session::live::{Acquired, Holder, Kinds, Resource, Take, Terms};
+use hermes_session::{Conflict, Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode};
+use std::time::Duration;
+
 impl State {
     pub(super) fn handoff(&self, id: &SessionId) -> Option<Handoff> {
         let session = self.sessions.get(id)?;
@@ -20,7 +23,84 @@ impl State {
         let (columns, beside): (_, Beside) = next.to_stored();
         self.existing_mut(id)?.handoff = columns;
         self.handoffs.insert(id.clone(), beside);
+        self.note(id, Kinds::SESSION);
         Ok(Some(next))
+    }
+
+    pub(super) fn request_handoff(
+        &mut self,
+        id: &SessionId,
+        what: &HandoffRequest,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let handoff = self.handoff(id).ok_or_else(|| StoreError::no_session(id))?;
+        let conversation = self.root_of(id)?;
+        if let (Some(turn), Some(_)) = (self.turn_of(&conversation), handoff.requested(what, at)) {
+            return Err(Conflict::TurnOpen { session: id.clone(), turn: turn.id }.into());
+        }
+        Ok(self.step(id, |handoff| handoff.requested(what, at))?.is_some())
+    }
+
+    pub(super) fn claim_handoff(
+        &mut self,
+        id: &SessionId,
+        lease: Duration,
+        who: Option<&Holder>,
+        at: Timestamp,
+    ) -> Result<Option<Claimed>, StoreError> {
+        let handoff = self.handoff(id).ok_or_else(|| StoreError::no_session(id))?;
+        if !handoff.is_waiting(at) {
+            return Ok(None);
+        }
+        let mut fence = None;
+        if let Some(who) = who {
+            let terms = Terms { ttl: lease, take: Take::Idle };
+            match self.acquire(&Resource::Conversation(id.clone()), who, terms, at)? {
+                Acquired::Got(grant) => fence = Some(grant.lease.fence),
+                Acquired::Held(_) => return Ok(None),
+            }
+        }
+        let taken = self.step(id, |handoff| handoff.claimed(lease, who, at))?;
+        Ok(taken.map(|taken| Claimed { claim: Claim(taken.claims), fence }))
+    }
+
+    pub(super) fn end_handoff(
+        &mut self,
+        id: &SessionId,
+        claim: Option<Claim>,
+        end: &HandoffEnd,
+        request: &Request,
+    ) -> Result<bool, StoreError> {
+        let handoff = self.handoff(id).ok_or_else(|| StoreError::no_session(id))?;
+        if handoff.clone().ended(claim, end, request.at).is_none() {
+            return Ok(false);
+        }
+        match end {
+            HandoffEnd::Completed => {}
+            HandoffEnd::Arrived(switch) => _ = self.lead_to(switch, request.at)?,
+            HandoffEnd::Failed(_) => self.take_back(&handoff, request.at)?,
+        }
+        if let Some(fence) = request.fence {
+            self.leases.retain(|_, lease| lease.fence != fence);
+            self.note_owner(id);
+        }
+        self.step(id, |handoff| handoff.ended(claim, end, request.at))?;
+        Ok(true)
+    }
+
+    /// Undoes what a handoff said: messages, turn and replies.
+    fn take_back(&mut self, handoff: &Handoff, at: Timestamp) -> Result<(), StoreError> {
+        if let Some(turn) = handoff.turn {
+            self.drop_replies(turn);
+            self.settle_rows(turn, at);
+            self.turns.remove(&turn);
+        }
+        let said = self.transcripts.get(&handoff.session).into_iter().flatten();
+        let mut active = said.filter(|message| message.state.is_active()).map(|message| message.id);
+        match handoff.synthetic_from.filter(|from| active.any(|id| id == *from)) {
+            Some(from) => self.undo(&handoff.session, from, at).map(|_| ()),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn waiting_handoffs(&self, now: Timestamp) -> Vec<Handoff> {

@@ -2,6 +2,7 @@
 
 use super::{Life, State};
 use hermes_session::lineage::child_of;
+use hermes_session::live::Kinds;
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
     Conflict, DeleteExtent, Deleted, EndReason, Lineage, Link, NewChild, NewMessage, Relation, Session, SessionId,
@@ -25,11 +26,12 @@ impl State {
         let session = self.existing_mut(parent)?;
         session.ended_at = Some(ended_at);
         session.end_reason = Some(EndReason::compression());
+        self.note(parent, Kinds::SESSION);
         self.bear(&before, child, Relation::Continuation, title.as_ref(), at.max(ended_at))?;
         self.existing_mut(&child.id)?.archived = before.archived;
         self.append(&child.id, messages, at)?;
         self.carry_turn(parent, &child.id);
-        self.carry_routes(parent, &child.id);
+        self.carry_routes(parent, &child.id, at);
         Ok(title)
     }
 
@@ -61,20 +63,26 @@ impl State {
         Ok(Lineage::new(linked.iter().filter_map(|id| all.link(id).cloned())))
     }
 
-    pub(super) fn delete(&mut self, id: &SessionId, extent: DeleteExtent) -> Result<Deleted, StoreError> {
+    pub(super) fn delete(
+        &mut self,
+        id: &SessionId,
+        extent: DeleteExtent,
+        at: Timestamp,
+    ) -> Result<Deleted, StoreError> {
         self.existing(id)?;
-        Ok(self.delete_all(extent.sessions(&self.links(), id)))
+        Ok(self.delete_all(extent.sessions(&self.links(), id), at))
     }
 
-    fn delete_all(&mut self, members: Vec<SessionId>) -> Deleted {
+    fn delete_all(&mut self, members: Vec<SessionId>, at: Timestamp) -> Deleted {
         let gone: BTreeSet<SessionId> = members.into_iter().collect();
         let mut messages = 0;
+        self.forget_mail_of(&gone, at);
         self.forget_turns(&gone);
         self.forget_leases(&gone);
         self.forget_undone(&gone);
-        self.forget_mail_of(&gone);
         self.forget_routes(&gone);
         for id in &gone {
+            self.note(id, Kinds::DELETED);
             self.sessions.remove(id);
             messages += self.transcripts.remove(id).map_or(0, |transcript| transcript.len() as u64);
         }
@@ -85,6 +93,7 @@ impl State {
             if session.parent_session_id.as_ref().is_some_and(|parent| gone.contains(parent)) {
                 session.parent_session_id = None;
                 session.relation = Relation::Root;
+                self.changes.note(&session.id, Kinds::SESSION);
             }
         }
         self.forget_requests(|life| match life {
@@ -119,7 +128,7 @@ impl State {
                 pruned.kept += 1;
                 continue;
             }
-            let deleted = self.delete_all(members);
+            let deleted = self.delete_all(members, now);
             pruned.conversations += 1;
             pruned.sessions += deleted.sessions;
             pruned.messages += deleted.messages;

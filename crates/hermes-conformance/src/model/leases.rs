@@ -48,6 +48,7 @@ impl State {
             resource,
         };
         self.leases.insert(lease.resource.key(), lease.clone());
+        self.note_lease(&lease);
         let tip = root.map(|root| self.links().tip(&root));
         let newest = tip.as_ref().map_or(Ok(None), |tip| self.newest(tip))?;
         Ok(Acquired::Got(Grant { lease, tip, newest }))
@@ -67,7 +68,7 @@ impl State {
     pub(super) fn release(&mut self, lease: &Lease) -> bool {
         let key = lease.resource.key();
         let is_owner = self.leases.get(&key).is_some_and(|current| current.fence == lease.fence);
-        is_owner && self.leases.remove(&key).is_some()
+        is_owner && self.leases.remove(&key).inspect(|lease| self.note_lease(lease)).is_some()
     }
 
     pub(super) fn forget_leases(&mut self, gone: &BTreeSet<SessionId>) {
@@ -86,7 +87,7 @@ impl State {
 
     fn is_in_turn(&self, lease: &Lease) -> bool {
         let Resource::Conversation(root) = &lease.resource else { return false };
-        self.turns.values().any(|turn| turn.conversation == *root && turn.fence == Some(lease.fence))
+        self.open_turns().any(|turn| turn.conversation == *root && turn.fence == Some(lease.fence))
     }
 
     fn newest(&self, session: &SessionId) -> Result<Option<MessageId>, StoreError> {

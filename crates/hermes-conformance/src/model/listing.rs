@@ -1,6 +1,7 @@
 //! Lists of sessions.
 
 use super::State;
+use hermes_session::live::Kinds;
 use hermes_session::scope::ConversationFacts;
 use hermes_session::{
     Counts, Field, Lineage, ListCursor, ListRequest, Listing, Order, Scope, Session, SessionFilter, SessionId,
@@ -174,6 +175,7 @@ impl State {
         for member in links.conversation(&root) {
             if let Some(session) = self.sessions.get_mut(&member) {
                 session.archived = is_archived;
+                self.note(&member, Kinds::SESSION);
             }
         }
         Ok(was_archived != is_archived)

@@ -1,6 +1,7 @@
 //! Messages, in the order of arrival.
 
 use super::{Life, State};
+use hermes_session::live::Kinds;
 use hermes_session::{Message, MessageId, MessageRequest, NewMessage, SessionId, StoreError, Timestamp, Window};
 
 impl State {
@@ -11,6 +12,9 @@ impl State {
         at: Timestamp,
     ) -> Result<Vec<MessageId>, StoreError> {
         let session = self.sessions.get_mut(id).ok_or_else(|| StoreError::no_session(id))?;
+        if !messages.is_empty() {
+            self.changes.note(id, Kinds::MESSAGES);
+        }
         let transcript = self.transcripts.entry(id.clone()).or_default();
         let mut ids = Vec::new();
         for message in messages {
@@ -37,6 +41,7 @@ impl State {
         let session = self.existing_mut(id)?;
         session.message_count = 0;
         session.tool_call_count = 0;
+        self.note(id, Kinds::REWRITTEN);
         // Messages that are not active are not part of the transcript, and stay.
         let all = self.transcripts.remove(id).unwrap_or_default();
         let (gone, stays): (Vec<Message>, Vec<Message>) =

@@ -2,6 +2,7 @@
 
 use super::State;
 use hermes_session::lineage::{ParentAtBirth, relation_at_birth};
+use hermes_session::live::Kinds;
 use hermes_session::{
     Conflict, EndReason, Ensured, Extra, HandoffColumns, Invalid, NewSession, Relation, Session, SessionId,
     SessionPatch, Source, StoreError, Timestamp, Usage, UsageUpdate,
@@ -35,6 +36,7 @@ impl State {
         };
         self.coming.remove(&session.id);
         self.sessions.insert(session.id.clone(), session);
+        self.note(&new.id, Kinds::CREATED);
         Ok(())
     }
 
@@ -65,6 +67,7 @@ impl State {
             session.parent_session_id = Some(parent);
             session.relation = relation;
         }
+        self.note(&new.id, Kinds::SESSION);
         Ok(Ensured::Filled)
     }
 
@@ -75,6 +78,7 @@ impl State {
         session.model = patch.model.unwrap_or(session.model.take());
         session.model_config = patch.model_config.unwrap_or(session.model_config.take());
         session.user_id = patch.user_id.unwrap_or(session.user_id.take());
+        self.note(id, Kinds::SESSION);
         Ok(())
     }
 
@@ -85,19 +89,26 @@ impl State {
         }
         session.ended_at = Some(at);
         session.end_reason = Some(reason.clone());
+        self.note(id, Kinds::SESSION);
         Ok(true)
     }
 
     pub(super) fn reopen(&mut self, id: &SessionId) -> Result<bool, StoreError> {
+        self.causes.remove(id);
         let session = self.existing_mut(id)?;
         session.end_reason = None;
-        Ok(session.ended_at.take().is_some())
+        let had_ended = session.ended_at.take().is_some();
+        if had_ended {
+            self.note(id, Kinds::SESSION);
+        }
+        Ok(had_ended)
     }
 
     pub(super) fn record_usage(&mut self, id: &SessionId, update: &UsageUpdate) -> Result<(), StoreError> {
         let session = self.existing_mut(id)?;
         session.usage = session.usage.clone().after(update);
         fill(&mut session.model, &update.model);
+        self.note(id, Kinds::SESSION);
         Ok(())
     }
 

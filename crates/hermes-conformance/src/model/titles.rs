@@ -1,6 +1,7 @@
 //! Titles: each belongs to one session, and numbers are allocated in order.
 
 use super::State;
+use hermes_session::live::Kinds;
 use hermes_session::title::split_number;
 use hermes_session::{Conflict, NewChild, Session, SessionId, StoreError, Title, Titled};
 
@@ -11,6 +12,7 @@ impl State {
             self.title_is_free(title, Some(id))?;
         }
         self.existing_mut(id)?.title = title.map(|title| title.as_str().to_owned());
+        self.note(id, Kinds::SESSION);
         Ok(())
     }
 

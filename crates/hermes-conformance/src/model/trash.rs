@@ -36,7 +36,7 @@ impl State {
         let tip = links.tip(&members[0]);
         let title = self.sessions[&tip].title.clone();
         let pins_and_tags = self.pins_and_tags_of(&members[0]);
-        let deleted = self.delete(id, DeleteExtent::Chain)?;
+        let deleted = self.delete(id, DeleteExtent::Chain, at)?;
         self.last_trash_number += 1;
         let entry = Trashed {
             number: self.last_trash_number,

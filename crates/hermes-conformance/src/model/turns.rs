@@ -13,8 +13,7 @@ impl State {
         request: &Request,
     ) -> Result<OpenedTurn, StoreError> {
         let conversation = self.root_of(&new.session)?;
-        let open = self.turns.values().find(|turn| turn.conversation == conversation);
-        let interrupted = open.map(|turn| (turn.id, turn.fence));
+        let interrupted = self.turn_of(&conversation).map(|turn| (turn.id, turn.fence));
         if let Some((turn, fence)) = interrupted
             && (request.fence.is_none() || request.fence == fence)
         {
@@ -28,6 +27,7 @@ impl State {
             self.turns.remove(&turn);
         }
         let ids = self.append(&new.session, messages, request.at)?;
+        self.note_owner(&new.session);
         self.last_turn += 1;
         let turn = Turn {
             id: TurnId(self.last_turn),
@@ -52,7 +52,9 @@ impl State {
         let turn = self.turns.get_mut(&id).ok_or(Conflict::TurnClosed(id))?;
         turn.attempts += 1;
         turn.fence = request.fence;
-        Ok(turn.clone())
+        let turn = turn.clone();
+        self.note_owner(&turn.session);
+        Ok(self.placed(&turn))
     }
 
     pub(super) fn close_turn(
@@ -64,6 +66,7 @@ impl State {
     ) -> Result<Vec<MessageId>, StoreError> {
         let turn = self.turns.remove(&id).ok_or(Conflict::TurnClosed(id))?;
         let ids = self.append(&turn.session, messages, at)?;
+        self.note_owner(&turn.session);
         if let Some(usage) = &close.usage {
             self.record_usage(&turn.session, usage)?;
         }
@@ -73,6 +76,20 @@ impl State {
         self.queue(&close.outbound, Some((id, &turn.session)), at);
         self.settle_rows(id, at);
         Ok(ids)
+    }
+
+    /// Returns the open turns, each with the conversation that its session is part of now.
+    pub(super) fn open_turns(&self) -> impl Iterator<Item = Turn> {
+        self.turns.values().map(|turn| self.placed(turn))
+    }
+
+    /// Returns the open turn of a conversation.
+    pub(super) fn turn_of(&self, conversation: &SessionId) -> Option<Turn> {
+        self.open_turns().find(|turn| turn.conversation == *conversation)
+    }
+
+    fn placed(&self, turn: &Turn) -> Turn {
+        Turn { conversation: self.links().conversation_root(&turn.session), ..turn.clone() }
     }
 
     /// Returns the session of an open turn.
@@ -88,6 +105,6 @@ impl State {
     }
 
     pub(super) fn forget_turns(&mut self, gone: &BTreeSet<SessionId>) {
-        self.turns.retain(|_, turn| !gone.contains(&turn.session) && !gone.contains(&turn.conversation));
+        self.turns.retain(|_, turn| !gone.contains(&turn.session));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Life, State};
 use hermes_session::live::undo::not_in_transcript;
-use hermes_session::live::{Undone, UndoneMessage};
+use hermes_session::live::{Kinds, Undone, UndoneMessage};
 use hermes_session::{Message, MessageId, MessageState, SessionId, StoreError, Timestamp};
 use std::collections::BTreeSet;
 
@@ -35,6 +35,7 @@ impl State {
         let session = self.existing_mut(id)?;
         session.message_count -= ids.len() as i64;
         session.tool_call_count -= tool_calls;
+        self.note(id, Kinds::REWRITTEN);
         self.forget_requests(|life| matches!(life, Life::Messages { first, .. } if ids.contains(first)));
         Ok(Undone { batch: batch.number, messages: ids.len() as u64 })
     }

@@ -2,6 +2,7 @@
 
 use super::{ModelStore, State};
 use hermes_session::export::Exporter;
+use hermes_session::live::Kinds;
 use hermes_session::{
     BackupReport, Check, Extent, Purpose, Report, Session, SessionFilter, SessionId, StoreError, TargetProblem,
 };
@@ -32,6 +33,7 @@ impl State {
         let Some(right) = self.recounted(self.existing(id)?) else { return Ok(false) };
         let session = self.existing_mut(id)?;
         (session.message_count, session.tool_call_count) = right;
+        self.note(id, Kinds::SESSION);
         Ok(true)
     }
 

@@ -1,10 +1,11 @@
 //! Operations as data, so that they can be generated, printed, and applied twice.
 
+use super::live::{Live, Relies};
 use hermes_session::import::{ImportError, ImportOptions, import};
 use hermes_session::retention::{RetentionPolicy, prune};
 use hermes_session::{
     Conflict, DeleteExtent, Emptying, EndReason, Maintenance, MessageId, MessageRequest, NewChild, NewMessage,
-    NewSession, Relation, Request, SessionId, SessionPatch, StoreError, Tag, Title, Trashed, UsageUpdate,
+    NewSession, Relation, Request, SessionId, SessionPatch, Store, StoreError, Tag, Title, Trashed, UsageUpdate,
 };
 use std::fmt::Debug;
 
@@ -36,13 +37,15 @@ pub(super) enum Operation {
     SetPinned(SessionId, bool),
     SetArchived(SessionId, bool),
     ChangeTags(SessionId, Vec<Tag>, Vec<Tag>),
+    Live(Live),
 }
 
-/// A change at a time, with or without a key.
+/// A change at a time, with or without a key, and the state that it relies on.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
     pub(super) operation: Operation,
     pub(super) request: Request,
+    pub(super) relies: Relies,
 }
 
 /// The answer of a store, as far as it is the same for all stores.
@@ -50,7 +53,8 @@ pub(super) struct Step {
 pub(super) enum Outcome {
     Done(String),
     NotFound(String),
-    Conflict(Conflict),
+    /// The conflict, without ids of messages, turns and received messages.
+    Conflict(String),
     /// The argument that was refused; the message differs between providers.
     Invalid(&'static str),
     /// An error that no store should return here.
@@ -58,11 +62,17 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    fn of<T: Debug>(result: Result<T, StoreError>) -> Self {
+    pub(super) fn of<T: Debug>(result: Result<T, StoreError>) -> Self {
         match result {
             Ok(answer) => Self::Done(format!("{answer:?}")),
             Err(StoreError::NotFound(id)) => Self::NotFound(id),
-            Err(StoreError::Conflict(conflict)) => Self::Conflict(conflict),
+            Err(StoreError::Conflict(conflict)) => Self::Conflict(match conflict {
+                Conflict::Moved { session, newest } => format!("{session} moved, to a message: {}", newest.is_some()),
+                Conflict::TurnOpen { session, turn: _ } => format!("{session} is in a turn"),
+                Conflict::TurnClosed(_) => "closed".into(),
+                Conflict::InboxSettled(_) => "settled".into(),
+                other => format!("{other:?}"),
+            }),
             Err(StoreError::Invalid(invalid)) => Self::Invalid(invalid.what),
             Err(error) => Self::Failed(format!("{error:?}")),
         }
@@ -71,8 +81,12 @@ impl Outcome {
 
 impl Step {
     /// Applies it.
-    pub(super) async fn apply(&self, store: &dyn Maintenance) -> Outcome {
-        let request = &self.request;
+    pub(super) async fn apply(&self, store: &dyn Store) -> Outcome {
+        let request = match self.relies.of(store, &self.operation, &self.request).await {
+            Ok(request) => request,
+            Err(error) => return Outcome::Failed(format!("{error:?}")),
+        };
+        let request = &request;
         match &self.operation {
             Operation::Create(new) => Outcome::of(store.create(new, request).await),
             Operation::Ensure(new) => Outcome::of(store.ensure(new, request).await),
@@ -112,6 +126,7 @@ impl Step {
             Operation::DeleteSession(id) => Outcome::of(store.delete(id, DeleteExtent::Session, request).await),
             Operation::TrashChain(id) => Outcome::of(store.trash_chain(id, request.at, request).await),
             Operation::Restore(id) => Outcome::of(store.restore(id, request).await),
+            Operation::Live(live) => live.apply(store, request).await,
             Operation::EmptyTrash(which) => Outcome::of(store.empty_trash(which).await.map(without_numbers)),
         }
     }
@@ -123,7 +138,7 @@ fn without_numbers(gone: Vec<Trashed>) -> Vec<Trashed> {
 }
 
 /// Returns the indexes of messages in their session. Their ids differ between stores.
-async fn placed(
+pub(super) async fn placed(
     store: &dyn Maintenance,
     session: &SessionId,
     answer: Result<Vec<MessageId>, StoreError>,

@@ -1,20 +1,26 @@
 //! Everything that a store shows, split into parts that can be compared one by one.
 
+use super::live;
 use super::strategy::{SESSIONS, TITLES};
 use crate::fixture::{at, id, source};
 use crate::ordering::ORDERS;
 use hermes_session::{
     Archived, Finding, InsightsRequest, ListRequest, Maintenance, MessageRequest, Order, PageRequest, SessionFilter,
-    Severity, StoreError, Tag, Trashed, View, Window,
+    Severity, Store, StoreError, Tag, Trashed, View, Window,
 };
 use std::fmt::Debug;
+use std::iter::repeat;
 
 /// Compares two stores. Fails with the first difference.
-pub(super) async fn compare(model: &dyn Maintenance, store: &dyn Maintenance) -> Result<(), String> {
+pub(super) async fn compare(model: &dyn Store, store: &dyn Store) -> Result<(), String> {
     let fail = |error: StoreError| format!("the store could not be read: {error:?}");
-    let (expected, found) = (take(model).await.map_err(fail)?, take(store).await.map_err(fail)?);
-    match std::iter::zip(expected, found).find(|(expected, found)| expected != found) {
-        Some((expected, found)) => Err(format!("the store should show\n  {expected}\nbut shows\n  {found}")),
+    let (mut expected, mut found) = (take(model).await.map_err(fail)?, take(store).await.map_err(fail)?);
+    expected.extend(live::picture::take(model).await.map_err(fail)?);
+    found.extend(live::picture::take(store).await.map_err(fail)?);
+    let (should, does) = (expected.iter().map(Some).chain(repeat(None)), found.iter().map(Some).chain(repeat(None)));
+    let parts = expected.len().max(found.len());
+    match std::iter::zip(should, does).take(parts).find(|(should, does)| should != does) {
+        Some((should, does)) => Err(format!("the store should show\n  {should:?}\nbut shows\n  {does:?}")),
         None => Ok(()),
     }
 }

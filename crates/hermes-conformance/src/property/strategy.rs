@@ -2,8 +2,10 @@
 
 mod lines;
 
+use super::live::{self, Live};
 use super::operation::{Operation, Step};
 use crate::fixture::{at, id, json, key, source, structured, title};
+use hermes_session::live::{Switch, SwitchTo};
 use hermes_session::retention::RetentionPolicy;
 use hermes_session::{
     Content, Emptying, EndReason, Json, MessageBody, NewChild, NewMessage, NewSession, Relation, Request, RequestKey,
@@ -40,8 +42,9 @@ impl ReferenceStateMachine for Machine {
     }
 
     fn transitions(traces: &Traces) -> BoxedStrategy<Step> {
-        let new = (operation(traces), time(), option::weighted(0.2, request_key()))
-            .prop_map(|(operation, at, key)| Step { operation, request: Request { key, ..Request::at(at) } });
+        let new = (operation(traces), time(), option::weighted(0.2, request_key()), live::strategy::relies()).prop_map(
+            |(operation, at, key, relies)| Step { operation, request: Request { key, ..Request::at(at) }, relies },
+        );
         if traces.sent.is_empty() {
             return new.boxed();
         }
@@ -53,6 +56,9 @@ impl ReferenceStateMachine for Machine {
     fn apply(mut traces: Traces, step: &Step) -> Traces {
         let made = match &step.operation {
             Operation::Create(new) | Operation::Ensure(new) => Some((&new.id, new.parent_session_id.as_ref())),
+            Operation::Live(Live::Switch { switch: Switch { to: SwitchTo::New(new), .. }, .. }) => {
+                Some((&new.id, None))
+            }
             Operation::Split(parent, child, _) | Operation::Branch(parent, child) => Some((&child.id, Some(parent))),
             _ => None,
         };
@@ -79,12 +85,12 @@ impl ReferenceStateMachine for Machine {
 
 impl Traces {
     /// Usually generates a session that should exist.
-    fn known(&self) -> BoxedStrategy<SessionId> {
+    pub(super) fn known(&self) -> BoxedStrategy<SessionId> {
         any_of(self.made.iter().cloned().collect())
     }
 
     /// Usually generates a session that should not exist yet.
-    fn unknown(&self) -> BoxedStrategy<SessionId> {
+    pub(super) fn unknown(&self) -> BoxedStrategy<SessionId> {
         any_of(SESSIONS.map(id).into_iter().filter(|id| !self.made.contains(id)).collect())
     }
 }
@@ -130,6 +136,7 @@ fn operation(traces: &Traces) -> BoxedStrategy<Operation> {
         3 => (known(), prop::bool::weighted(0.7)).prop_map(|(id, is_pinned)| Operation::SetPinned(id, is_pinned)),
         3 => (known(), prop::bool::weighted(0.7)).prop_map(|(id, is_archived)| Operation::SetArchived(id, is_archived)),
         3 => (known(), tags(), tags()).prop_map(|(id, add, remove)| Operation::ChangeTags(id, add, remove)),
+        36 => live::strategy::operation(traces).prop_map(Operation::Live),
     ]
     .boxed()
 }
@@ -156,11 +163,11 @@ fn request_key() -> impl Strategy<Value = RequestKey> {
 }
 
 /// Generates one of a few times, so that some are equal, in no order.
-fn time() -> impl Strategy<Value = Timestamp> {
+pub(super) fn time() -> impl Strategy<Value = Timestamp> {
     (-6..30_i32).prop_map(|step| at(f64::from(step) * 2.5))
 }
 
-fn end_reason() -> impl Strategy<Value = EndReason> {
+pub(super) fn end_reason() -> impl Strategy<Value = EndReason> {
     select(&["compression", "branched", "cli_close"][..]).prop_map(|text| EndReason::parse(text).unwrap())
 }
 
@@ -218,11 +225,11 @@ fn patch() -> impl Strategy<Value = SessionPatch> {
     )
 }
 
-fn batch() -> impl Strategy<Value = Vec<NewMessage>> {
+pub(super) fn batch() -> impl Strategy<Value = Vec<NewMessage>> {
     prop::collection::vec(message(), 0..4)
 }
 
-fn message() -> impl Strategy<Value = NewMessage> {
+pub(super) fn message() -> impl Strategy<Value = NewMessage> {
     let role = select(&["user", "user", "assistant", "tool", "session_meta"][..]);
     let plain = select(&["", " \n", "hi", "a\0b", "\0json:[1]", "<memory-context>x</memory-context>\nyes", "大"][..]);
     let content = prop_oneof![
@@ -248,7 +255,7 @@ fn message() -> impl Strategy<Value = NewMessage> {
         })
 }
 
-fn usage() -> impl Strategy<Value = UsageUpdate> {
+pub(super) fn usage() -> impl Strategy<Value = UsageUpdate> {
     let count = || option::of(-2..9_i64);
     // Quarters are exact, so that a sum does not depend on the order.
     let cost = || option::of((-2..9_i32).prop_map(|quarters| f64::from(quarters) * 0.25));

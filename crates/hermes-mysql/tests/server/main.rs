@@ -3,6 +3,7 @@
 mod deaths;
 mod fixture;
 mod migrations;
+mod owners;
 mod refusals;
 mod trust;
 mod waiting;

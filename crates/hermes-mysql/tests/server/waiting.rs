@@ -165,6 +165,10 @@ impl Holder {
         self.0.query_drop(sql).await
     }
 
+    pub(crate) async fn commit(mut self) {
+        self.run("COMMIT").await.expect("committed");
+    }
+
     pub(crate) async fn release(self) {
         self.0.disconnect().await.expect("gone");
     }

@@ -3,6 +3,7 @@
 mod deaths;
 mod fixture;
 mod migrations;
+mod owners;
 mod pooler;
 mod refusals;
 mod trust;

@@ -156,6 +156,10 @@ impl Holder {
         Self(client)
     }
 
+    pub(crate) async fn commit(self) {
+        self.0.batch_execute("COMMIT").await.expect("committed");
+    }
+
     /// Waits until a transaction waits for a lock.
     async fn awaited(&self, server: &hermes_conformance::servers::Postgres) {
         while server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'").trim() == "0" {

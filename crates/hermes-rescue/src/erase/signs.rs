@@ -1,6 +1,7 @@
 //! Collects the signs of the sessions to erase, in stored form; removes those that remaining text has too; and looks
 //! for erased words in the indexes.
 
+use super::live;
 use super::ties::Ties;
 use crate::quoted;
 use hermes_session::needles::Needles;
@@ -20,6 +21,7 @@ pub(super) fn take(connection: &Connection, versions: &Versions) -> Result<Needl
         each(connection, "SELECT * FROM messages WHERE session_id = ?", id, |value| needles.take(value))?;
         let said = "SELECT content, tool_name, tool_calls FROM messages WHERE session_id = ?";
         each_decoded(connection, said, id, |text| needles.take(text))?;
+        live::take(connection, member, &mut needles)?;
     }
     let of_trash = kept_in_trash(connection)?;
     for entry in &versions.trashed {
@@ -29,6 +31,7 @@ pub(super) fn take(connection: &Connection, versions: &Versions) -> Result<Needl
         }
         let said = "SELECT content, tool_name, tool_calls FROM hx_trash_message WHERE hx_number = ?";
         each_decoded(connection, said, params![entry.number], |text| needles.take(text))?;
+        live::take_trashed(connection, entry.number, &mut needles)?;
     }
     Ties::of(connection, versions)?.take(connection, &mut needles)?;
     Ok(needles)
@@ -48,7 +51,8 @@ pub(super) fn keep(connection: &Connection, mut needles: Needles) -> Result<(Nee
     let mut tables: Vec<String> = connection
         .prepare(
             "SELECT name FROM pragma_table_list WHERE schema = 'main' AND (type = 'table' \
-             AND (name IN ('sessions', 'messages', 'hx_handoff') OR name GLOB 'hx_trash*') \
+             AND (name IN ('sessions', 'messages', 'hx_handoff', 'hx_undone', 'hx_lease', 'hx_turn', 'hx_inbox', 'hx_cursor', \
+             'hx_outbox', 'hx_route', 'hx_route_alias', 'hx_change') OR name GLOB 'hx_trash*') \
              OR type = 'shadow' AND name GLOB '*_config')",
         )?
         .query_map([], |row| row.get(0))?
@@ -80,7 +84,7 @@ pub(super) fn keep(connection: &Connection, mut needles: Needles) -> Result<(Nee
 }
 
 /// Passes messages to `take` as a person wrote them. The statement selects content, tool name and tool calls.
-fn each_decoded(
+pub(super) fn each_decoded(
     connection: &Connection,
     sql: &str,
     values: &[&dyn ToSql],

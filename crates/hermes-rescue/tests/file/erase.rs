@@ -6,12 +6,13 @@ use crate::inline::agents_file;
 use hermes_rescue::{ErasePhase, Erased, Rewritten, erase, erasing, finish_erasing, look_through};
 use hermes_session::extra::Table;
 use hermes_session::import::{ImportPiece, Imported};
+use hermes_session::live::{Account, Inbound, NewOutbound, NewPart, NewTurn, TurnClose, TurnKind};
 use hermes_session::needles::Needles;
 use hermes_session::versions::versions;
 use hermes_session::{
-    ConversationStore as _, DeleteExtent, Deleted, Json, Maintenance as _, Message, MessageBody, MessageId,
-    MessageState, NewChild, NewMessage, NewSession, Role, Scalar, Session, SessionStore as _, StoreError, Timestamp,
-    Title,
+    ChangeStore as _, ConversationStore as _, DeleteExtent, Deleted, Json, MailStore as _, Maintenance as _, Message,
+    MessageBody, MessageId, MessageRequest, MessageState, NewChild, NewMessage, NewSession, Role, Scalar, Session,
+    SessionStore as _, StoreError, Timestamp, Title, TurnStore as _,
 };
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -103,6 +104,51 @@ async fn nothing_is_left_of_it() {
     is_whole(&file).await;
     assert!(versions(&file.open(), &id("doomed")).await.unwrap().is_empty());
     assert_eq!(erasing(&file.path()).unwrap(), None);
+}
+
+/// What live clients keep of it goes too: undone messages, mail, the notice of a route.
+#[tokio::test]
+async fn live_data_of_it_is_nowhere() {
+    let file = File::new();
+    let store = file.open();
+    fill(&store).await;
+    store.changes(None).await.unwrap();
+    let last = store.messages(&id("doomed"), &MessageRequest::last(1)).await.unwrap()[0].id;
+    store.undo(&id("doomed"), last, &at(4.0)).await.unwrap();
+    let inbound = Inbound {
+        chat: "7".into(),
+        message_id: "1".into(),
+        route: None,
+        session: Some(id("doomed")),
+        payload: SECRET.into(),
+    };
+    let account = Account::parse("telegram:1").unwrap();
+    store.receive(&account, &[inbound], None, &at(4.0)).await.unwrap();
+    let turn = NewTurn {
+        session: id("doomed"),
+        kind: TurnKind::Person,
+        route: None,
+        opened_by: "test".into(),
+        said: vec![user("obey the Wolpertinger protocol").into()],
+    };
+    let opened = store.open_turn(&turn, &at(5.0)).await.unwrap();
+    let part = NewPart { body: SECRET.into(), plain: Some(CJK.into()), nonce: "n".into() };
+    let reply = NewOutbound { account, destination: "7".into(), parts: vec![part] };
+    let close = TurnClose { outbound: vec![reply], ..TurnClose::default() };
+    store.close_turn(opened.turn.id, &close, &at(6.0)).await.unwrap();
+    let session = NewMessage::new(Role::User, SECRET);
+    let undone = store.append(&id("doomed"), &[session], &at(7.0)).await.unwrap()[0];
+    store.undo(&id("doomed"), undone, &at(8.0)).await.unwrap();
+    while store.upkeep().await.unwrap() {}
+    drop(store);
+    assert!(is_in(&file.path()));
+    let erased = run(&file, "doomed").await.unwrap();
+    assert!(erased.is_clean(), "{:?} {:?} {}", erased.left, erased.rewritten, erased.words_left);
+    assert!(!is_in(&file.path()));
+    for table in ["hx_undone", "hx_outbox", "hx_turn", "hx_change"] {
+        let of_it = format!("SELECT count(*) FROM {table} WHERE session_id = 'doomed'");
+        assert_eq!(count(&file, &of_it), 0, "{table}");
+    }
 }
 
 /// A store that only deletes fails the scan: the rows are gone, but the bytes are not.

@@ -8,6 +8,7 @@ mod beside;
 mod cases;
 mod damage;
 mod fixture;
+mod live;
 mod newer;
 mod pins_and_tags;
 mod states;

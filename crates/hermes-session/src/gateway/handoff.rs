@@ -116,6 +116,17 @@ pub enum HandoffEnd {
     Failed(String),
 }
 
+impl HandoffEnd {
+    /// Returns the end with its switch in the stored form, or the first reason why it is invalid. Providers call this
+    /// first.
+    pub fn checked(self) -> Result<Self, Invalid> {
+        match self {
+            Self::Arrived(switch) => Ok(Self::Arrived(Box::new(switch.checked()?))),
+            end @ (Self::Completed | Self::Failed(_)) => Ok(end),
+        }
+    }
+}
+
 /// A handoff.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Handoff {
@@ -265,7 +276,7 @@ impl Handoff {
     /// Returns the handoff as failed because nobody claimed it in time; `None` if it has not expired.
     pub fn expired(self, now: Timestamp) -> Option<Self> {
         let error = Some(TIMED_OUT.to_owned());
-        self.is_expired(now).then(|| Self { state: Some(HandoffState::Failed), error, ..self })
+        self.is_expired(now).then_some(Self { state: Some(HandoffState::Failed), error, ..self })
     }
 
     /// Returns the handoff as ended; `None` if `claim` is not the current one or, without a claim, if the state does

@@ -3,6 +3,7 @@
 use super::TableRow;
 use super::extra;
 use super::fields::{Fields, missing, strange};
+use super::live::{self, Live};
 use super::trashed::InTrash;
 use crate::export::{FORMAT, PINS_AND_TAGS_FORMAT, base64};
 use crate::extra::Table;
@@ -72,6 +73,11 @@ impl ImportLine {
         let mut lost = Vec::new();
         let pins_and_tags = pins_and_tags(&fields, &mut lost)?;
         Ok(Some(Notes { id, pins_and_tags, is_archived: is_archived(&fields), lost }))
+    }
+
+    /// Returns the data of live clients of a line that has nothing else; `None` for any other line.
+    pub(super) fn live(&self) -> Result<Option<Live>, Invalid> {
+        live::read(&Fields::of("line", self.0.as_str())?)
     }
 
     /// Parses the line and checks that every message can be read.

@@ -4,13 +4,16 @@ use super::compare::{Comparison, compare};
 use super::lacking::Lacking;
 use super::line::{ImportLine, Notes, Parsed};
 use super::link::{Waiting, link_all};
+use super::live::Live;
 use super::rehearsal::Rehearsal;
 use super::report::{FindingKind, ImportError, ImportReport};
 use super::send::send;
 use super::trashed::Binning;
 use super::{ImportPiece, Imported, InTrash};
+use crate::live::Carried;
 use crate::{
-    Maintenance, Message, PinAndTags, Relation, Request, Session, SessionId, StateCounts, StoreError, Timestamp,
+    Invalid, Maintenance, Message, PinAndTags, Relation, Request, Session, SessionId, StateCounts, StoreError,
+    Timestamp,
 };
 use std::io::BufRead;
 
@@ -90,14 +93,10 @@ pub async fn import(
                 bytes = Vec::new();
             }
             let read = line.as_ref().map_err(Clone::clone);
-            match read.and_then(|line| {
-                line.notes()?.map_or_else(
-                    || line.parse().map(|parsed| Read::Session(Box::new(parsed))),
-                    |notes| Ok(Read::Notes(notes)),
-                )
-            }) {
+            match read.and_then(Read::of) {
                 Ok(Read::Session(parsed)) => run.take(done.lines, *parsed).await?,
                 Ok(Read::Notes(notes)) => run.take_notes(done.lines, notes).await?,
+                Ok(Read::Live(live)) => run.take_live(done.lines, live).await?,
                 Err(error) if options.is_strict => {
                     run.flush().await?;
                     return Err(ImportError::Bad { line: done.lines, what: error.to_string() });
@@ -123,6 +122,19 @@ pub async fn import(
 enum Read<'a> {
     Session(Box<Parsed<'a>>),
     Notes(Notes),
+    Live(Live),
+}
+
+impl<'a> Read<'a> {
+    fn of(line: &'a ImportLine) -> Result<Self, Invalid> {
+        if let Some(notes) = line.notes()? {
+            return Ok(Self::Notes(notes));
+        }
+        match line.live()? {
+            Some(live) => Ok(Self::Live(live)),
+            None => line.parse().map(|parsed| Self::Session(Box::new(parsed))),
+        }
+    }
 }
 
 /// A piece and the line it comes from.
@@ -278,6 +290,27 @@ impl Run<'_> {
             self.store.set_archived(&id, true, &Request::at(Timestamp::EPOCH)).await?;
         }
         self.keep_pins_and_tags(id, pins_and_tags).await
+    }
+
+    /// Imports data of live clients.
+    async fn take_live(&mut self, line: u64, live: Live) -> Result<(), StoreError> {
+        self.end_conversation(None).await?;
+        self.flush().await?;
+        match live {
+            Live::Undone(id) => {
+                let what = "an undone message is not imported; it stays in this file".to_owned();
+                self.report.find(line, Some(&id), FindingKind::Column, what);
+            }
+            Live::Record(_) if self.rehearsal.is_some() => {}
+            Live::Record(record) => {
+                for carried in self.store.import_live(&[*record]).await? {
+                    if let Carried::Left(why) = carried {
+                        self.report.find(line, None, FindingKind::Column, format!("it is not imported: {why}"));
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Returns the piece that begins with the message at `place`, and the place where it ends.

@@ -15,7 +15,7 @@ pub enum LiveRecord {
         /// The former key.
         old: RouteKey,
         /// The key of the route.
-        key: RouteKey,
+        key: Box<RouteKey>,
     },
     /// The cursor of an account.
     Cursor {

@@ -13,7 +13,7 @@ pub struct Kinds {
     pub messages: bool,
     /// Messages were changed, undone, replaced or deleted: a reader of the transcript has to read it again.
     pub rewritten: bool,
-    /// A value of the session changed: title, end, usage, place in its lineage, handoff.
+    /// A value of the session changed: title, end, usage, settings, archive, place in its lineage, handoff.
     pub session: bool,
     /// The owner of its conversation changed, or a turn was opened or closed. Reported for the conversation's first
     /// session.
@@ -25,6 +25,24 @@ pub struct Kinds {
 }
 
 impl Kinds {
+    /// Messages were added, and nothing else.
+    pub const MESSAGES: Self = Self::from_bits(1);
+    /// Messages were rewritten, and nothing else.
+    pub const REWRITTEN: Self = Self::from_bits(2);
+    /// A value of the session changed, and nothing else.
+    pub const SESSION: Self = Self::from_bits(4);
+    /// The owner or the turn changed, and nothing else.
+    pub const OWNER: Self = Self::from_bits(8);
+    /// The session was created, and nothing else.
+    pub const CREATED: Self = Self::from_bits(16);
+    /// The session was deleted, and nothing else.
+    pub const DELETED: Self = Self::from_bits(32);
+
+    /// Returns whether all kinds of the other one are among these.
+    pub const fn contain(self, other: Self) -> bool {
+        self.bits() & other.bits() == other.bits()
+    }
+
     /// Returns the kinds of both.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
@@ -92,6 +110,8 @@ mod tests {
         for bits in 0..64 {
             assert_eq!(Kinds::from_bits(bits).bits(), bits);
         }
-        assert_eq!(Kinds::from_bits(5).and(Kinds::from_bits(9)), Kinds::from_bits(13));
+        let both = Kinds::MESSAGES.and(Kinds::OWNER);
+        assert_eq!(both.and(Kinds::SESSION), Kinds::from_bits(13));
+        assert!(both.contain(Kinds::OWNER) && both.contain(both) && !both.contain(Kinds::OWNER.and(Kinds::DELETED)));
     }
 }

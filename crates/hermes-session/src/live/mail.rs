@@ -7,6 +7,9 @@ use std::fmt;
 /// Maximum size of the payload of a received message, and of the text of a part, in bytes.
 pub const MAX_PAYLOAD: usize = 8 * 1024 * 1024;
 
+/// Maximum length of a cursor, in bytes.
+pub const MAX_CURSOR: usize = 4_096;
+
 /// An account on a platform: the platform's name, a colon, and a hash of the account's secret.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Account(String);
@@ -67,6 +70,14 @@ impl Inbound {
         check_payload("payload", &self.payload)?;
         self.route.as_ref().map_or(Ok(()), RouteKey::check)
     }
+}
+
+/// Rejects a cursor that contains a NUL or is longer than 4 KiB. Providers call this first.
+pub fn check_cursor(cursor: Option<&str>) -> Result<(), Invalid> {
+    if cursor.is_some_and(|cursor| cursor.contains('\0') || cursor.len() > MAX_CURSOR) {
+        return Err(Invalid::new("cursor", "is unusable", "use up to 4,096 bytes without a NUL"));
+    }
+    Ok(())
 }
 
 /// Answer to one received message.

@@ -173,14 +173,29 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// Rejects unusable values. Providers call this first.
+    /// Rejects unusable values. Providers call this first, and go on with [`Switch::checked`].
     pub fn check(&self) -> Result<(), Invalid> {
         self.key.check()?;
-        if self.notice.as_ref().is_some_and(|notice| notice.contains('\0')) {
-            return Err(Invalid::new("notice", "contains a NUL character", "remove it"));
-        }
+        check_notice(self.notice.as_deref())?;
         self.origin.as_ref().map_or(Ok(()), Origin::check)
     }
+
+    /// Returns the switch with its new session in the stored form, or the first reason why it is invalid.
+    pub fn checked(self) -> Result<Self, Invalid> {
+        self.check()?;
+        let to = match self.to {
+            SwitchTo::New(new) => SwitchTo::New(Box::new(new.checked()?)),
+            existing @ SwitchTo::Existing(_) => existing,
+        };
+        Ok(Self { to, ..self })
+    }
+}
+
+fn check_notice(notice: Option<&str>) -> Result<(), Invalid> {
+    if notice.is_some_and(|notice| notice.contains('\0')) {
+        return Err(Invalid::new("notice", "contains a NUL character", "remove it"));
+    }
+    Ok(())
 }
 
 /// Answer to a switch.
@@ -206,6 +221,43 @@ pub struct RoutePatch {
     pub notice: Option<Option<String>>,
     /// Prompt tokens of the last call to the model.
     pub last_prompt_tokens: Option<Option<i64>>,
+}
+
+impl RoutePatch {
+    /// Rejects a notice with a NUL. Providers call this first.
+    pub fn check(&self) -> Result<(), Invalid> {
+        check_notice(self.notice.as_ref().and_then(Option::as_deref))
+    }
+}
+
+impl Route {
+    /// Returns the route after a switch. `before` is the route of the place, if it had one: its key, which may not be
+    /// the one that the switch names, and the data about the place stay.
+    pub fn switched(before: Option<Self>, switch: &Switch, now: Timestamp) -> Self {
+        let origin = switch.origin.clone().or_else(|| before.as_ref().map(|route| route.origin.clone()));
+        Self {
+            generation: before.as_ref().map_or(1, |route| route.generation.saturating_add(1)),
+            created_at: before.as_ref().map_or(now, |route| route.created_at),
+            key: before.map_or_else(|| switch.key.clone(), |route| route.key),
+            session: switch.to.session().clone(),
+            origin: origin.unwrap_or_default(),
+            touched_at: now,
+            suspended: false,
+            notice: switch.notice.clone(),
+            last_prompt_tokens: None,
+        }
+    }
+
+    /// Returns the route with changed attributes.
+    #[must_use]
+    pub fn patched(self, patch: &RoutePatch) -> Self {
+        Self {
+            suspended: patch.suspended.unwrap_or(self.suspended),
+            notice: patch.notice.clone().unwrap_or(self.notice),
+            last_prompt_tokens: patch.last_prompt_tokens.unwrap_or(self.last_prompt_tokens),
+            ..self
+        }
+    }
 }
 
 #[cfg(test)]

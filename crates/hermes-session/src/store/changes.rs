@@ -8,7 +8,8 @@ use async_trait::async_trait;
 #[async_trait]
 pub trait ChangeStore: ConversationStore {
     /// Returns the sessions that changed since a mark, foreign writers included. None is skipped, and each change is
-    /// reported within a second of its commit. Without a mark only the mark of now is returned.
+    /// reported within a second of its commit. Without a mark only the mark of now is returned. Renewing a lease, mail
+    /// and holds are no changes of sessions.
     ///
     /// In a file, the first call without a mark starts the recording of changes; a store that is open for reading only
     /// records nothing.

@@ -19,7 +19,11 @@ use std::time::Duration;
 ///
 /// The calls of this trait take no request key: a repetition is answered by the state that the first one left.
 //  Cases: leases::a_fence_keeps_out_an_old_owner, leases::every_change_checks_the_fence,
-//         leases::a_stored_answer_passes_an_old_fence, leases::no_fence_is_never_refused
+//         leases::a_stored_answer_passes_an_old_fence, leases::no_fence_is_never_refused,
+//         leases::a_fence_of_another_resource_is_none, leases::an_expired_owner_writes_until_somebody_takes_it,
+//         leases::clocks_an_hour_apart, leases::a_newer_message_is_met_as_moved, leases::an_old_answer_is_not_moved,
+//         leases::a_split_keeps_the_owner, leases::a_link_changes_the_owner,
+//         leases::no_owner_writes_after_the_next_grant
 #[async_trait]
 pub trait LeaseStore: ConversationStore {
     /// Takes the lease of a resource if `terms` permit it.

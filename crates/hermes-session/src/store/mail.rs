@@ -7,14 +7,19 @@ use async_trait::async_trait;
 /// Mail: messages received from platforms, and replies to deliver.
 ///
 /// The calls of this trait take no request key: a repetition is recognised by the ids of the platform and by the number
-/// of the attempt.
+/// of the attempt. Times are judged by [`Request::at`] on every store.
+///
+/// Deleting a session dismisses the messages that it was to get and that its turn has: they are done, without their
+/// session, and known if they are delivered again. The parts of its replies are deleted.
+//  Cases: mail::gone_with_the_conversation
 #[async_trait]
 pub trait MailStore: ConversationStore {
     /// Stores received messages, each once, and the cursor from which the platform continues, in one step. Returns the
-    /// answer for each message. Without a cursor the stored one stays.
+    /// answer for each message. A message that was stored before stays as it is. Without a cursor the stored one stays.
     ///
     /// # Errors
-    /// `Invalid` for an unusable id or an over-long payload: nothing is stored then.
+    /// `Invalid` for an unusable id or cursor, or an over-long payload; `NotFound` if a message is meant for a session
+    /// that does not exist. Nothing is stored then.
     //  Cases: mail::received_once, mail::the_cursor_moves_with_the_batch, mail::a_large_message_is_received,
     //         mail::unusable_values_are_refused
     async fn receive(
@@ -42,7 +47,8 @@ pub trait MailStore: ConversationStore {
     ///
     /// # Errors
     /// [`Conflict::InboxSettled`](crate::Conflict::InboxSettled) if a received message does not wait.
-    //  Cases: mail::posted_without_a_turn, mail::posting_answers_a_message_once
+    //  Cases: mail::posted_without_a_turn, mail::posting_answers_a_message_once,
+    //         mail::unusable_values_are_refused
     async fn post(
         &self,
         answered: &[InboxId],
@@ -50,8 +56,9 @@ pub trait MailStore: ConversationStore {
         request: &Request,
     ) -> Result<Vec<OutboundId>, StoreError>;
 
-    /// Takes up to `limit` parts that are due for a deliverer, and counts the attempt. Only the first unsettled part of
-    /// a destination is taken. A part that another deliverer had is [doubtful](Outbound::doubtful).
+    /// Takes up to `limit` parts that are due for a deliverer, the oldest first, and counts the attempt. Only the first
+    /// unsettled part of a destination is taken, so that parts for one destination are delivered in order. A part that
+    /// another deliverer had is [doubtful](Outbound::doubtful).
     //  Cases: mail::parts_go_in_order, mail::a_lost_deliverer_leaves_a_doubtful_part, mail::two_deliverers_share_nothing,
     //         mail::a_part_waits_until_its_time
     async fn take_outbound(
@@ -63,7 +70,8 @@ pub trait MailStore: ConversationStore {
     ) -> Result<Vec<Outbound>, StoreError>;
 
     /// Records the result of an attempt. Returns `false` if that attempt is not the current one, and changes nothing.
-    //  Cases: mail::parts_go_in_order, mail::an_old_attempt_settles_nothing, mail::a_refused_part_is_final
+    //  Cases: mail::parts_go_in_order, mail::an_old_attempt_settles_nothing, mail::a_refused_part_is_final,
+    //         mail::two_deliverers_share_nothing
     async fn settle_outbound(
         &self,
         id: OutboundId,
@@ -77,7 +85,7 @@ pub trait MailStore: ConversationStore {
     async fn outbound(&self, after: Option<OutboundId>, limit: u32) -> Result<Vec<Outbound>, StoreError>;
 
     /// Deletes received messages that were done, and parts that were settled, before a time. Returns how many; at most
-    /// `limit` of each.
+    /// `limit` of each. A message that is delivered again after that is new.
     //  Cases: mail::old_mail_is_forgotten
     async fn forget_mail(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

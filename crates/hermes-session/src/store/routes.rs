@@ -7,7 +7,11 @@ use async_trait::async_trait;
 /// Routes: which session the messages of a chat belong to.
 ///
 /// A call finds a route by its key or by an alias of it. Request keys live as long as the session that the route leads
-/// to after the call.
+/// to after the call; a call that changes nothing ([`Switched::Moved`], `false`) uses no key.
+///
+/// A route and its aliases are deleted with the session that it leads to. A split moves the routes and the topic of the
+/// session to the continuation, which is not a switch: the generation stays.
+//  Cases: routes::gone_with_the_conversation, routes::a_split_carries_the_route, routes::an_old_owner_switches_nothing
 #[async_trait]
 pub trait RouteStore: ConversationStore {
     /// Returns the route of a place.
@@ -18,8 +22,8 @@ pub trait RouteStore: ConversationStore {
     //  Cases: routes::switched_in_one_step, routes::a_split_carries_the_route
     async fn routes_of(&self, session: &SessionId) -> Result<Vec<Route>, StoreError>;
 
-    /// Switches a route to another session if it is at the expected generation: ends the old session, creates or
-    /// reopens the new one, and stores the route, in one step.
+    /// Switches a route to another session if it is at the expected generation: ends the old session unless it had
+    /// ended, creates or reopens the new one, and stores the route ([`Route::switched`]), in one step.
     ///
     /// # Errors
     /// `NotFound` if an existing session does not exist; [`Conflict::Exists`](crate::Conflict::Exists) if the id of a new
@@ -28,8 +32,8 @@ pub trait RouteStore: ConversationStore {
     //         routes::a_cause_is_kept, routes::switching_repeats_under_its_key, routes::a_switch_is_all_or_nothing
     async fn switch(&self, switch: &Switch, request: &Request) -> Result<Switched, StoreError>;
 
-    /// Moves a route to another key and keeps the old key as an alias. Returns `false` if the old key has no route, or
-    /// the new one has.
+    /// Moves a route to another key and keeps the old key as an alias, with the aliases that it had. Returns `false` if
+    /// the old key has no route, or the new one has.
     //  Cases: routes::an_alias_leads_there
     async fn rekey(&self, from: &RouteKey, to: &RouteKey, request: &Request) -> Result<bool, StoreError>;
 
@@ -41,7 +45,7 @@ pub trait RouteStore: ConversationStore {
     //  Cases: routes::listed_in_order, routes::gone_with_the_conversation
     async fn routes(&self, after: Option<&RouteKey>, limit: u32) -> Result<Vec<Route>, StoreError>;
 
-    /// Returns the cause of the reset that ended a session; `None` if there was none.
+    /// Returns the cause of the reset that ended a session; `None` if there was none, or the session was reopened.
     ///
     /// # Errors
     /// `NotFound` if there is no such session.

@@ -3,6 +3,7 @@
 
 use super::requests::once;
 use super::{LIST, Sql, among, lineage, row};
+use hermes_session::live::Kinds;
 use hermes_session::{Request, SessionId, change};
 
 /// Implements `set_archived` of the contract.
@@ -12,12 +13,13 @@ pub async fn set<T: Sql>(
     is_archived: bool,
     request: &Request,
 ) -> Result<bool, T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::set_archived(id, is_archived), async {
-        transaction.lock_kin().await?;
         let lineage = lineage::read(transaction, id).await?;
         let root = lineage.conversation_root(id);
         let was_archived = row::existing(transaction, &root).await?.archived;
         for some in lineage.conversation(&root).chunks(LIST) {
+            some.iter().for_each(|session| transaction.note(session, Kinds::SESSION));
             let (condition, mut values) = among("id", 2, some.iter().map(SessionId::as_str));
             values.insert(0, i64::from(is_archived).into());
             transaction.run(&format!("UPDATE sessions SET archived = $1 WHERE {condition}"), values).await?;

@@ -3,8 +3,9 @@
 
 use super::pins_and_tags::is_pinned;
 use super::requests::once;
-use super::{Failing as _, Fields as _, LIST, Sql, among, lineage, messages, trash};
+use super::{Failing as _, Fields as _, LIST, Sql, among, lineage, mail, messages, routes, trash};
 use crate::values;
+use hermes_session::live::Kinds;
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{DeleteExtent, Deleted, Extent, Lineage, Link, Request, SessionId, Timestamp, change};
 use std::collections::HashSet;
@@ -20,22 +21,27 @@ pub async fn delete<T: Sql>(
     extent: DeleteExtent,
     request: &Request,
 ) -> Result<Deleted, T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::delete(id, extent), async {
-        transaction.lock_kin().await?;
         let lineage = lineage::read(transaction, id).await?;
         match extent {
-            DeleteExtent::Conversation => remove(transaction, &lineage, &lineage.conversation(id)).await,
-            DeleteExtent::Chain => remove_chain(transaction, &lineage, id).await,
-            DeleteExtent::Session => remove_alone(transaction, &lineage, id).await,
+            DeleteExtent::Conversation => remove(transaction, &lineage, &lineage.conversation(id), request.at).await,
+            DeleteExtent::Chain => remove_chain(transaction, &lineage, id, request.at).await,
+            DeleteExtent::Session => remove_alone(transaction, &lineage, id, request.at).await,
         }
     })
     .await
 }
 
 /// Removes one session and recomputes the places of the rest of its lineage.
-async fn remove_alone<T: Sql>(transaction: &T, lineage: &Lineage, id: &SessionId) -> Result<Deleted, T::Failure> {
+async fn remove_alone<T: Sql>(
+    transaction: &T,
+    lineage: &Lineage,
+    id: &SessionId,
+    at: Timestamp,
+) -> Result<Deleted, T::Failure> {
     let gone = [id.clone()];
-    let deleted = remove(transaction, lineage, &gone).await?;
+    let deleted = remove(transaction, lineage, &gone, at).await?;
     lineage::place(transaction, &lineage.without(&gone)).await?;
     Ok(deleted)
 }
@@ -47,21 +53,26 @@ pub async fn trash_chain<T: Sql>(
     until: Timestamp,
     request: &Request,
 ) -> Result<Deleted, T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::trash_chain(id), async {
-        transaction.lock_kin().await?;
         let lineage = lineage::read(transaction, id).await?;
         let members = lineage.chain(id);
         lock_all(transaction, &members).await?;
         trash::keep(transaction, &lineage, &members, request.at, until).await?;
-        remove_chain(transaction, &lineage, id).await
+        remove_chain(transaction, &lineage, id, request.at).await
     })
     .await
 }
 
 /// Removes the chain of a session. The activity of the rest of the conversation is recomputed.
-async fn remove_chain<T: Sql>(transaction: &T, lineage: &Lineage, id: &SessionId) -> Result<Deleted, T::Failure> {
+async fn remove_chain<T: Sql>(
+    transaction: &T,
+    lineage: &Lineage,
+    id: &SessionId,
+    at: Timestamp,
+) -> Result<Deleted, T::Failure> {
     let (members, root) = (lineage.chain(id), lineage.conversation_root(id));
-    let deleted = remove(transaction, lineage, &members).await?;
+    let deleted = remove(transaction, lineage, &members, at).await?;
     if !members.contains(&root) {
         // Last, because appends to the remaining sessions wait from here on.
         messages::lock_activity(transaction, &root).await?;
@@ -100,8 +111,8 @@ pub async fn prune<T: Sql>(
             continue;
         }
         let deleted = match is_alone {
-            true => remove_alone(transaction, &lineage, id).await?,
-            false => remove(transaction, &lineage, &members).await?,
+            true => remove_alone(transaction, &lineage, id, now).await?,
+            false => remove(transaction, &lineage, &members, now).await?,
         };
         pruned.conversations += 1;
         pruned.sessions += deleted.sessions;
@@ -154,8 +165,15 @@ async fn lock_all<T: Sql>(transaction: &T, members: &[SessionId]) -> Result<(), 
 }
 
 /// Removes sessions with everything that belongs to them. Their remaining children lose their parent.
-async fn remove<T: Sql>(transaction: &T, lineage: &Lineage, members: &[SessionId]) -> Result<Deleted, T::Failure> {
+async fn remove<T: Sql>(
+    transaction: &T,
+    lineage: &Lineage,
+    members: &[SessionId],
+    at: Timestamp,
+) -> Result<Deleted, T::Failure> {
     lock_all(transaction, members).await?;
+    mail::forget_sessions(transaction, members, at).await?;
+    routes::forget_aliases(transaction, members).await?;
     let messages = messages::remove(transaction, members, Extent::Every).await?;
     // A remaining child is a branch, that is, a conversation of its own. It becomes a root; its places stay valid.
     let gone: HashSet<&SessionId> = members.iter().collect();
@@ -164,6 +182,7 @@ async fn remove<T: Sql>(transaction: &T, lineage: &Lineage, members: &[SessionId
     for branch in lineage.links().filter(is_left) {
         let sql = "UPDATE hx_session SET relation = 'root' WHERE session_id = $1";
         transaction.run(sql, values![branch.id.as_str()]).await?;
+        transaction.note(&branch.id, Kinds::SESSION);
     }
     for some in members.chunks(LIST) {
         let (condition, values) = among("parent_session_id", 1, some.iter().map(SessionId::as_str));
@@ -171,6 +190,10 @@ async fn remove<T: Sql>(transaction: &T, lineage: &Lineage, members: &[SessionId
     }
     for some in members.chunks(LIST) {
         for (table, column) in [
+            ("hx_lease", "session_id"),
+            ("hx_turn", "session_id"),
+            ("hx_route", "session_id"),
+            ("hx_undone", "session_id"),
             ("hx_request", "session_id"),
             ("hx_handoff", "session_id"),
             ("hx_pin", "session_id"),
@@ -183,5 +206,6 @@ async fn remove<T: Sql>(transaction: &T, lineage: &Lineage, members: &[SessionId
             transaction.run(&format!("DELETE FROM {table} WHERE {condition}"), values).await?;
         }
     }
+    members.iter().for_each(|session| transaction.note(session, Kinds::DELETED));
     Ok(Deleted { sessions: members.len() as u64, messages })
 }

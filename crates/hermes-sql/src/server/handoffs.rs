@@ -1,15 +1,17 @@
 //! Handoffs: the agent's columns and our side table.
 
+use super::messages::root;
 use super::requests::once;
-use super::row::{self, kept, lock};
-use super::{Fields as _, Odd, ServerRow, Sql};
+use super::row::{self, IN_TRANSCRIPT, kept, lock};
+use super::{Fields as _, Odd, ServerRow, Sql, leases, mail, routes, turns, undo};
 use crate::values;
 use hermes_session::gateway::{Beside, Claim, Claimed, Handoff, HandoffEnd, HandoffProgress, HandoffRequest};
-use hermes_session::live::Holder;
-use hermes_session::{HandoffColumns, Request, SessionId, StoreError, Timestamp, change};
+use hermes_session::live::{Acquired, Holder, Kinds, Resource, Take, Terms, TurnId};
+use hermes_session::{Conflict, HandoffColumns, MessageId, Request, SessionId, StoreError, Timestamp, change};
 use std::time::Duration;
 
-const COLUMNS: &str = "s.id, s.handoff_state, s.handoff_platform, s.handoff_error, b.state, b.requested_at, b.lease_until, b.claims, s.started_at \
+const COLUMNS: &str = "s.id, s.handoff_state, s.handoff_platform, s.handoff_error, b.state, b.requested_at, b.lease_until, b.claims, \
+     s.started_at, b.expires_at, b.claimed_by, b.destination, b.thread, b.turn, b.synthetic_from \
      FROM sessions s LEFT JOIN hx_handoff b ON b.session_id = s.id";
 
 /// Implements `handoff` of the contract.
@@ -40,8 +42,12 @@ pub async fn request<T: Sql>(
     request: &Request,
 ) -> Result<bool, T::Failure> {
     once(transaction, request, id, || change::request_handoff(id, what), async {
-        let next = locked(transaction, id).await?.requested(what, request.at);
-        write(transaction, next.as_ref()).await
+        let Some(next) = locked(transaction, id).await?.requested(what, request.at) else { return Ok(false) };
+        let conversation = root(transaction, id).await?;
+        if let Some(turn) = turns::of_conversation(transaction, &conversation).await? {
+            return Err(Conflict::TurnOpen { session: id.clone(), turn: turn.id }.into());
+        }
+        write(transaction, Some(&next)).await
     })
     .await
 }
@@ -55,9 +61,17 @@ pub async fn claim<T: Sql>(
     request: &Request,
 ) -> Result<Option<Claimed>, T::Failure> {
     once(transaction, request, id, || change::claim_handoff(id), async {
-        let next = locked(transaction, id).await?.claimed(lease, who, request.at);
-        write(transaction, next.as_ref()).await?;
-        Ok(next.map(|next| Claimed { claim: Claim(next.claims), fence: None }))
+        let Some(next) = locked(transaction, id).await?.claimed(lease, who, request.at) else { return Ok(None) };
+        let mut fence = None;
+        if let Some(who) = who {
+            let terms = Terms { ttl: lease, take: Take::Idle };
+            match leases::acquire(transaction, &Resource::Conversation(id.clone()), who, terms).await? {
+                Acquired::Got(grant) => fence = Some(grant.lease.fence),
+                Acquired::Held(_) => return Ok(None),
+            }
+        }
+        write(transaction, Some(&next)).await?;
+        Ok(Some(Claimed { claim: Claim(next.claims), fence }))
     })
     .await
 }
@@ -104,11 +118,41 @@ pub async fn end<T: Sql>(
     end: &HandoffEnd,
     request: &Request,
 ) -> Result<bool, T::Failure> {
+    if let HandoffEnd::Arrived(switch) = end {
+        routes::lock_kin_for(transaction, switch).await?;
+    }
     once(transaction, request, id, || change::end_handoff(id, claim, end), async {
-        let next = locked(transaction, id).await?.ended(claim, end, request.at);
-        write(transaction, next.as_ref()).await
+        let handoff = locked(transaction, id).await?;
+        let Some(next) = handoff.clone().ended(claim, end, request.at) else { return Ok(false) };
+        match end {
+            HandoffEnd::Completed => {}
+            HandoffEnd::Arrived(switch) => routes::bind(transaction, switch, request.at).await?,
+            HandoffEnd::Failed(_) => take_back(transaction, &handoff, request.at).await?,
+        }
+        if let Some(fence) = request.fence {
+            let conversation = Resource::Conversation(root(transaction, id).await?);
+            leases::release(transaction, &conversation, fence).await?;
+        }
+        write(transaction, Some(&next)).await
     })
     .await
+}
+
+/// Undoes what a handoff said: messages, turn and replies.
+async fn take_back<T: Sql>(transaction: &T, handoff: &Handoff, at: Timestamp) -> Result<(), T::Failure> {
+    if let Some(id) = handoff.turn {
+        mail::drop_replies(transaction, id).await?;
+        mail::settle_rows(transaction, id, at).await?;
+        if let Some(turn) = turns::read(transaction, id).await? {
+            turns::take(transaction, &turn).await?;
+        }
+    }
+    let Some(from) = handoff.synthetic_from else { return Ok(()) };
+    let sql = format!("SELECT 1 FROM messages WHERE session_id = $1 AND id = $2 AND {IN_TRANSCRIPT}");
+    if transaction.row(&sql, values![handoff.session.as_str(), from.0]).await?.is_some() {
+        undo::take_back(transaction, &handoff.session, from, at).await?;
+    }
+    Ok(())
 }
 
 /// Locks a session until the end of the transaction and returns its handoff.
@@ -130,11 +174,26 @@ async fn write<T: Sql>(transaction: &T, handoff: Option<&Handoff>) -> Result<boo
         .await?;
     let upsert = (transaction.dialect().upsert)("session_id");
     let sql = format!(
-        "INSERT INTO hx_handoff (session_id, state, requested_at, lease_until, claims) VALUES ($1, $2, $3, $4, $5) \
-         {upsert} state = $2, requested_at = $3, lease_until = $4, claims = $5"
+        "INSERT INTO hx_handoff (session_id, state, requested_at, lease_until, claims, expires_at, claimed_by, destination, thread, \
+         turn, synthetic_from) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) {upsert} state = $2, requested_at = $3, \
+         lease_until = $4, claims = $5, expires_at = $6, claimed_by = $7, destination = $8, thread = $9, turn = $10, \
+         synthetic_from = $11"
     );
-    let times = [beside.requested_at, beside.lease_until].map(|time| time.map(Timestamp::seconds));
-    transaction.run(&sql, values![id, beside.state, times[0], times[1], beside.claims]).await?;
+    let values = values![
+        id,
+        beside.state,
+        beside.requested_at.map(Timestamp::seconds),
+        beside.lease_until.map(Timestamp::seconds),
+        beside.claims,
+        beside.expires_at.map(Timestamp::seconds),
+        beside.claimed_by,
+        beside.destination,
+        beside.thread,
+        beside.turn.map(|turn| turn.0),
+        beside.synthetic_from.map(|message| message.0)
+    ];
+    transaction.run(&sql, values).await?;
+    transaction.note(&handoff.session, Kinds::SESSION);
     Ok(true)
 }
 
@@ -146,7 +205,20 @@ fn handoff<R: ServerRow>(row: &R) -> Result<Handoff, Odd> {
     let columns = HandoffColumns { state: row::given(row, 1), platform: row::given(row, 2), error: row::given(row, 3) };
     let beside = match row.try_get::<Option<String>>(4)? {
         Some(state) => {
-            Some(Beside { requested_at: time(5)?, lease_until: time(6)?, ..Beside::of(state, row.try_get(7)?) })
+            let turn: Option<i64> = row.try_get(13)?;
+            let synthetic_from: Option<i64> = row.try_get(14)?;
+            Some(Beside {
+                state,
+                requested_at: time(5)?,
+                lease_until: time(6)?,
+                claims: row.try_get(7)?,
+                expires_at: time(9)?,
+                claimed_by: row.try_get(10)?,
+                destination: row.try_get(11)?,
+                thread: row.try_get(12)?,
+                turn: turn.map(TurnId),
+                synthetic_from: synthetic_from.map(MessageId),
+            })
         }
         None => None,
     };

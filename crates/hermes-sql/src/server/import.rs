@@ -4,6 +4,7 @@ use super::row::{kept, kept_extra, require};
 use super::{Fields as _, Sql, lineage, messages, sessions, titles, usage};
 use crate::{stored, values};
 use hermes_session::import::{ImportPiece, Imported, LeftOut, TableRow, count_left_out};
+use hermes_session::live::Kinds;
 use hermes_session::{Json, MessageId, Relation, Session, SessionId, Timestamp, Title};
 
 /// Takes pieces. Returns the outcome of each.
@@ -105,6 +106,7 @@ async fn show<T: Sql>(transaction: &T, session: &Session) -> Result<Imported, T:
         // Of two continuations of a session the later one counts, whichever was imported first.
         lineage::place(transaction, &lineage::read(transaction, id).await?).await?;
     }
+    transaction.note(id, Kinds::CREATED);
     Ok(Imported::Whole { title, parent: parent.cloned() })
 }
 

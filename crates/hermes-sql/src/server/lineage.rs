@@ -2,9 +2,10 @@
 
 use super::requests::once_in;
 use super::row::{existing, lock, require, session};
-use super::{Fields as _, LIST, Odd, Sql, among, messages, sessions, titles};
+use super::{Fields as _, LIST, Odd, Sql, among, messages, routes, sessions, titles, turns};
 use crate::values;
 use hermes_session::lineage::child_of;
+use hermes_session::live::Kinds;
 use hermes_session::{
     Conflict, EndReason, Lineage, Link, NewChild, NewMessage, Relation, Request, Session, SessionId, Timestamp, Title,
     change,
@@ -39,8 +40,8 @@ pub async fn split<T: Sql>(
     words: &[T::Written],
     request: &Request,
 ) -> Result<Option<Title>, T::Failure> {
+    transaction.lock_kin().await?;
     once_in(transaction, request, &child.id, parent_id, || change::split(parent_id, child, transcript), async {
-        transaction.lock_kin().await?;
         lock(transaction, parent_id).await?;
         let parent = existing(transaction, parent_id).await?;
         if session(transaction, &child.id).await?.is_some() {
@@ -53,6 +54,7 @@ pub async fn split<T: Sql>(
                 values![ended_at.seconds(), EndReason::COMPRESSION, parent_id.as_str()],
             )
             .await?;
+        transaction.note(parent_id, Kinds::SESSION);
         let started_at = request.at.max(ended_at);
         let born = child_of(&parent, child, Relation::Continuation, started_at);
         sessions::insert(transaction, &born, started_at).await?;
@@ -61,7 +63,10 @@ pub async fn split<T: Sql>(
         }
         if !transcript.is_empty() {
             transaction.add(&child.id, transcript, words, request.at).await?;
+            transaction.note(&child.id, Kinds::MESSAGES);
         }
+        turns::carry(transaction, parent_id, &child.id).await?;
+        routes::carry(transaction, parent_id, &child.id, request.at).await?;
         entitle(transaction, &parent, child).await
     })
     .await
@@ -74,8 +79,8 @@ pub async fn branch<T: Sql>(
     child: &NewChild,
     request: &Request,
 ) -> Result<Option<Title>, T::Failure> {
+    transaction.lock_kin().await?;
     once_in(transaction, request, &child.id, parent_id, || change::branch(parent_id, child), async {
-        transaction.lock_kin().await?;
         lock(transaction, parent_id).await?;
         let parent = existing(transaction, parent_id).await?;
         if session(transaction, &child.id).await?.is_some() {
@@ -87,10 +92,12 @@ pub async fn branch<T: Sql>(
                 values![request.at.seconds(), EndReason::BRANCHED, parent_id.as_str()],
             )
             .await?;
+        transaction.note(parent_id, Kinds::SESSION);
         let started_at = request.at.max(parent.ended_at.unwrap_or(request.at));
         let born = child_of(&parent, child, Relation::Branch, started_at);
         sessions::insert(transaction, &born, started_at).await?;
         messages::copy(transaction, parent_id, &child.id).await?;
+        transaction.note(&child.id, Kinds::MESSAGES);
         entitle(transaction, &parent, child).await
     })
     .await
@@ -124,6 +131,7 @@ pub async fn join<T: Sql>(
     transaction.run("UPDATE sessions SET parent_session_id = $1 WHERE id = $2", values![parent_id, child_id]).await?;
     let sql = "UPDATE hx_session SET relation = $1 WHERE session_id = $2";
     transaction.run(sql, values![relation.as_str(), child_id]).await?;
+    transaction.note(child, Kinds::SESSION);
     place(transaction, &read(transaction, child).await?).await
 }
 
@@ -149,6 +157,7 @@ pub async fn place<T: Sql>(transaction: &T, lineage: &Lineage) -> Result<(), T::
             if known != (root.clone(), tip.clone()) {
                 let sql = "UPDATE hx_session SET root = $2, tip = $3 WHERE session_id = $1";
                 transaction.run(sql, values![session.as_str(), root.as_str(), tip.as_str()]).await?;
+                transaction.note(&session, Kinds::SESSION);
             }
             roots.push(root);
         }

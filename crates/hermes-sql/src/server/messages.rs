@@ -4,6 +4,7 @@ use super::requests::once;
 use super::row::{self, IN_TRANSCRIPT, WAS_SAID, lock, require};
 use super::{Fields as _, LIST, ServerRow as _, Sql, among};
 use crate::{stored, values};
+use hermes_session::live::Kinds;
 use hermes_session::{
     Extent, Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId, StoreError,
     Window, change, preview,
@@ -18,8 +19,14 @@ pub async fn append<T: Sql>(
     words: &[T::Written],
     request: &Request,
 ) -> Result<Vec<MessageId>, T::Failure> {
-    once(transaction, request, id, || change::append(id, messages), transaction.add(id, messages, words, request.at))
-        .await
+    once(transaction, request, id, || change::append(id, messages), async {
+        let ids = transaction.add(id, messages, words, request.at).await?;
+        if !ids.is_empty() {
+            transaction.note(id, Kinds::MESSAGES);
+        }
+        Ok(ids)
+    })
+    .await
 }
 
 /// Returns the first session of the conversation of a session.
@@ -44,6 +51,7 @@ pub async fn replace<T: Sql>(
         transaction.run(sql, values![id.as_str()]).await?;
         let ids = transaction.add(id, messages, words, request.at).await?;
         summarize(transaction, id).await?;
+        transaction.note(id, Kinds::REWRITTEN);
         Ok(ids)
     })
     .await
@@ -127,6 +135,7 @@ pub async fn recount<T: Sql>(transaction: &T, id: &SessionId) -> Result<bool, T:
     let right = (right(stored.0, live.0, all.0), right(stored.1, live.1, all.1));
     if stored != right {
         set_counters(transaction, id, right).await?;
+        transaction.note(id, Kinds::SESSION);
     }
     Ok(stored != right)
 }

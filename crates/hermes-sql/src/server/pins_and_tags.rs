@@ -4,6 +4,7 @@
 use super::requests::once;
 use super::{Fields as _, LIST, Sql, among};
 use crate::values;
+use hermes_session::live::Kinds;
 use hermes_session::pins_and_tags::changed_tags;
 use hermes_session::{PinAndTags, Request, SessionId, SessionSummary, StoreError, Tag, Timestamp, change};
 use std::collections::HashMap;
@@ -15,6 +16,7 @@ pub async fn set_pinned<T: Sql>(
     is_pinned: bool,
     request: &Request,
 ) -> Result<bool, T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::set_pinned(id, is_pinned), async {
         let root = root(transaction, id).await?;
         let was_pinned = self::is_pinned(transaction, &root).await?;
@@ -24,6 +26,9 @@ pub async fn set_pinned<T: Sql>(
                 transaction.run("DELETE FROM hx_pin WHERE session_id = $1", values![root.as_str()]).await?;
             }
             _ => {}
+        }
+        if was_pinned != is_pinned {
+            transaction.note(&root, Kinds::SESSION);
         }
         Ok(was_pinned != is_pinned)
     })
@@ -38,11 +43,13 @@ pub async fn change_tags<T: Sql>(
     remove: &[Tag],
     request: &Request,
 ) -> Result<Vec<Tag>, T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::change_tags(id, add, remove), async {
         let root = root(transaction, id).await?;
         let has = read(transaction, &root).await?.tags;
         let tags = changed_tags(&has, add, remove)?;
         write_tags(transaction, &root, &has, &tags).await?;
+        transaction.note(&root, Kinds::SESSION);
         Ok(tags)
     })
     .await
@@ -77,6 +84,7 @@ pub async fn import<T: Sql>(transaction: &T, pins_and_tags: &[(SessionId, PinAnd
             pin(transaction, id, at).await?;
         }
         write_tags(transaction, id, &has.tags, &joined.tags).await?;
+        transaction.note(id, Kinds::SESSION);
         changed += 1;
     }
     Ok(changed)
@@ -106,9 +114,8 @@ pub(super) async fn add_tags<T: Sql>(transaction: &T, rows: Vec<&mut SessionSumm
     Ok(())
 }
 
-/// Locks the lineages and returns the first session of a session's conversation.
+/// Returns the first session of a session's conversation. Fails if there is none.
 async fn root<T: Sql>(transaction: &T, id: &SessionId) -> Result<SessionId, T::Failure> {
-    transaction.lock_kin().await?;
     match transaction.row("SELECT root FROM hx_session WHERE session_id = $1", values![id.as_str()]).await? {
         Some(row) => Ok(row.id(0)?),
         None => Err(StoreError::no_session(id).into()),

@@ -44,18 +44,38 @@ pub(super) async fn once_in<T: Sql, A: Answer>(
     fingerprint: impl FnOnce() -> String,
     work: impl Future<Output = Result<A, T::Failure>>,
 ) -> Result<A, T::Failure> {
-    let work = async {
-        fence::check(transaction, changed, request).await?;
-        work.await
-    };
-    let Some(key) = &request.key else { return work.await };
-    let fingerprint = fingerprint();
-    if let Some(answer) = stored_answer(transaction, key, &fingerprint).await? {
-        return A::recall(&answer).ok_or_else(|| Conflict::KeyReused(key.clone()).into());
+    let fingerprint = request.key.is_some().then(fingerprint).unwrap_or_default();
+    if let Some(answer) = repeated(transaction, request, &fingerprint).await? {
+        return Ok(answer);
     }
+    fence::check(transaction, changed, request).await?;
     let answer = work.await?;
-    store_answer(transaction, key, session, answer.first_message(), fingerprint, answer.keep()).await?;
+    keep(transaction, request, session, fingerprint, &answer).await?;
     Ok(answer)
+}
+
+/// Returns the answer to an earlier request with the same key, or `None` if there was none. Fails if the key was used for
+/// another change.
+pub(super) async fn repeated<T: Sql, A: Answer>(
+    transaction: &T,
+    request: &Request,
+    fingerprint: &str,
+) -> Result<Option<A>, T::Failure> {
+    let Some(key) = &request.key else { return Ok(None) };
+    let Some(answer) = stored_answer(transaction, key, fingerprint).await? else { return Ok(None) };
+    A::recall(&answer).map(Some).ok_or_else(|| Conflict::KeyReused(key.clone()).into())
+}
+
+/// Stores the answer to a change under the request's key, if it has one, for as long as the session exists.
+pub(super) async fn keep<T: Sql, A: Answer>(
+    transaction: &T,
+    request: &Request,
+    session: &SessionId,
+    fingerprint: String,
+    answer: &A,
+) -> Result<(), T::Failure> {
+    let Some(key) = &request.key else { return Ok(()) };
+    store_answer(transaction, key, session, answer.first_message(), fingerprint, answer.keep()).await
 }
 
 /// Returns the answer that is stored for a key, or `None` if the key was not used or is no longer valid. Fails if the

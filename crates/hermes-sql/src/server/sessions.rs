@@ -1,10 +1,11 @@
 //! Creates, reads and changes sessions.
 
-use super::requests::once;
+use super::requests::{once, once_in};
 use super::row::{existing, kept, lock, require, session};
 use super::{Failing as _, Fields as _, Sql, lineage};
 use crate::{after_prefix, values};
 use hermes_session::lineage::{ParentAtBirth, relation_at_birth};
+use hermes_session::live::Kinds;
 use hermes_session::{
     Conflict, EndReason, Ensured, Extent, Invalid, Json, NewSession, Relation, Request, Session, SessionId,
     SessionPatch, Source, StoreError, Timestamp, change,
@@ -12,9 +13,11 @@ use hermes_session::{
 
 /// Implements `create` of the contract.
 pub async fn create<T: Sql>(transaction: &T, new: &NewSession, request: &Request) -> Result<(), T::Failure> {
-    once(transaction, request, &new.id, || change::create(new), async {
+    if new.parent_session_id.is_some() {
+        transaction.lock_kin().await?;
+    }
+    once_in(transaction, request, &new.id, judge_of(new), || change::create(new), async {
         if let Some(parent) = &new.parent_session_id {
-            transaction.lock_kin().await?;
             require(transaction, parent).await?;
         }
         if session(transaction, &new.id).await?.is_some() {
@@ -27,10 +30,10 @@ pub async fn create<T: Sql>(transaction: &T, new: &NewSession, request: &Request
 
 /// Implements `ensure` of the contract.
 pub async fn ensure<T: Sql>(transaction: &T, new: &NewSession, request: &Request) -> Result<Ensured, T::Failure> {
-    once(transaction, request, &new.id, || change::ensure(new), async {
-        if new.parent_session_id.is_some() {
-            transaction.lock_kin().await?;
-        }
+    if new.parent_session_id.is_some() {
+        transaction.lock_kin().await?;
+    }
+    once_in(transaction, request, &new.id, judge_of(new), || change::ensure(new), async {
         let mut known = session(transaction, &new.id).await?;
         if known.as_ref().is_some_and(|known| known.source.as_str() == Source::UNKNOWN) {
             // Of two concurrent callers one finds it filled or gone after the lock.
@@ -49,6 +52,11 @@ pub async fn ensure<T: Sql>(transaction: &T, new: &NewSession, request: &Request
         }
     })
     .await
+}
+
+/// Returns the session by whose owner a new session is judged.
+fn judge_of(new: &NewSession) -> &SessionId {
+    new.parent_session_id.as_ref().unwrap_or(&new.id)
 }
 
 /// Inserts a session and its side row. If it has a parent, the caller holds the lineage lock.
@@ -77,7 +85,9 @@ pub async fn insert<T: Sql>(transaction: &T, new: &NewSession, now: Timestamp) -
                 started_at.seconds()],
         )
         .await?;
-    stamp(transaction, &new.id, new.parent_session_id.as_ref(), relation, started_at).await
+    stamp(transaction, &new.id, new.parent_session_id.as_ref(), relation, started_at).await?;
+    transaction.note(&new.id, Kinds::CREATED);
+    Ok(())
 }
 
 /// Removes what an unfinished import left of a session with this id.
@@ -175,6 +185,7 @@ async fn fill<T: Sql>(transaction: &T, known: &Session, new: &NewSession) -> Res
             ],
         )
         .await?;
+    transaction.note(&new.id, Kinds::SESSION);
     let Some(parent) = new.parent_session_id.as_ref().filter(|_| known.parent_session_id.is_none()) else {
         return Ok(());
     };
@@ -226,7 +237,11 @@ pub async fn update<T: Sql>(
                     kept(patch.user_id.as_ref().and_then(Option::as_deref))],
             )
             .await?;
-        if changed == 0 { Err(StoreError::no_session(id).into()) } else { Ok(()) }
+        if changed == 0 {
+            return Err(StoreError::no_session(id).into());
+        }
+        transaction.note(id, Kinds::SESSION);
+        Ok(())
     })
     .await
 }
@@ -240,15 +255,24 @@ pub async fn end<T: Sql>(
 ) -> Result<bool, T::Failure> {
     once(transaction, request, id, || change::end(id, reason), async {
         lock(transaction, id).await?;
-        let ended = transaction
-            .run(
-                "UPDATE sessions SET ended_at = $1, end_reason = $2 WHERE id = $3 AND ended_at IS NULL",
-                values![request.at.seconds(), reason.as_str(), id.as_str()],
-            )
-            .await?;
-        Ok(ended > 0)
+        finish(transaction, id, reason, request.at).await
     })
     .await
+}
+
+/// Ends a session. Returns `false` if it had ended.
+pub(super) async fn finish<T: Sql>(
+    transaction: &T,
+    id: &SessionId,
+    reason: &EndReason,
+    at: Timestamp,
+) -> Result<bool, T::Failure> {
+    let sql = "UPDATE sessions SET ended_at = $1, end_reason = $2 WHERE id = $3 AND ended_at IS NULL";
+    let is_ended = transaction.run(sql, values![at.seconds(), reason.as_str(), id.as_str()]).await? > 0;
+    if is_ended {
+        transaction.note(id, Kinds::SESSION);
+    }
+    Ok(is_ended)
 }
 
 /// Implements `reopen` of the contract.
@@ -256,12 +280,20 @@ pub async fn reopen<T: Sql>(transaction: &T, id: &SessionId, request: &Request) 
     once(transaction, request, id, || change::reopen(id), async {
         lock(transaction, id).await?;
         let was_ended = existing(transaction, id).await?.ended_at.is_some();
-        transaction
-            .run("UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = $1", values![id.as_str()])
-            .await?;
+        open_again(transaction, id).await?;
         Ok(was_ended)
     })
     .await
+}
+
+/// Reopens a session. The cause of its end is forgotten.
+pub(super) async fn open_again<T: Sql>(transaction: &T, id: &SessionId) -> Result<(), T::Failure> {
+    let sql = "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = $1";
+    transaction.run(sql, values![id.as_str()]).await?;
+    let sql = "UPDATE hx_session SET cause = NULL WHERE session_id = $1 AND cause IS NOT NULL";
+    transaction.run(sql, values![id.as_str()]).await?;
+    transaction.note(id, Kinds::SESSION);
+    Ok(())
 }
 
 /// Implements `ids_with_prefix` of the contract.

@@ -1,7 +1,9 @@
 //! A transaction on a server, as seen by the code that all servers share.
 
+use super::changes::Noted;
 use super::{Failing, Value};
 use crate::SqlRow;
+use hermes_session::live::Kinds;
 use hermes_session::{
     Conflict, Invalid, Message, MessageBody, MessageId, NewMessage, SessionId, StoreError, Timestamp, Unreadable,
 };
@@ -19,12 +21,23 @@ pub trait Sql: Send + Sync {
     /// Returns the differences of this server's SQL.
     fn dialect(&self) -> &'static Dialect;
 
+    /// Returns the sessions that the transaction has changed so far. They are written with its commit.
+    fn noted(&self) -> &Noted;
+
+    /// Notes that a session was changed.
+    fn note(&self, session: &SessionId, kinds: Kinds) {
+        self.noted().note(session, kinds);
+    }
+
     /// Returns all rows of a statement.
     fn rows(&self, sql: &str, values: Vec<Value>)
     -> impl Future<Output = Result<Vec<Self::Row>, Self::Failure>> + Send;
 
     /// Runs a statement that changes rows. Returns their number.
     fn run(&self, sql: &str, values: Vec<Value>) -> impl Future<Output = Result<u64, Self::Failure>> + Send;
+
+    /// Inserts a row whose id the server assigns. Returns the id.
+    fn insert(&self, sql: &str, values: Vec<Value>) -> impl Future<Output = Result<i64, Self::Failure>> + Send;
 
     /// Locks the lineages until the end of the transaction: nobody else links, cuts, titles or deletes sessions
     /// meanwhile. Appends continue.
@@ -97,6 +110,10 @@ pub struct Dialect {
     pub exact: fn(&str) -> String,
     /// Returns the clause that turns an insert of an existing key into an update; assignments follow.
     pub upsert: fn(&str) -> String,
+    /// Expression for the time of the server, in seconds as a double.
+    pub now: &'static str,
+    /// Statement that makes later turns get greater ids than `$1`, where inserting a row does not.
+    pub skip_turns: Option<&'static str>,
     /// Expression for the words of a copied message `n.id`, made from the row `w` of `hx_search`.
     pub words_of_copy: &'static str,
 }

@@ -4,6 +4,7 @@ use super::requests::once;
 use super::row::{existing, require};
 use super::{Fields as _, Sql};
 use crate::values;
+use hermes_session::live::Kinds;
 use hermes_session::title::split_number;
 use hermes_session::{Conflict, Request, SessionId, Timestamp, Title, Titled, change};
 
@@ -14,8 +15,8 @@ pub async fn set<T: Sql>(
     title: Option<&Title>,
     request: &Request,
 ) -> Result<(), T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::set_title(id, title), async {
-        transaction.lock_kin().await?;
         require(transaction, id).await?;
         write(transaction, id, title).await
     })
@@ -29,8 +30,8 @@ pub async fn allocate<T: Sql>(
     base: &Title,
     request: &Request,
 ) -> Result<Title, T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::allocate_title(id, base), async {
-        transaction.lock_kin().await?;
         require(transaction, id).await?;
         let title = next(transaction, id, base).await?;
         write(transaction, id, Some(&title)).await?;
@@ -46,8 +47,8 @@ pub async fn entitle<T: Sql>(
     base: &Title,
     request: &Request,
 ) -> Result<Option<Title>, T::Failure> {
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::entitle(id, base), async {
-        transaction.lock_kin().await?;
         if existing(transaction, id).await?.title.is_some() {
             return Ok(None);
         }
@@ -77,6 +78,7 @@ pub async fn write<T: Sql>(transaction: &T, id: &SessionId, title: Option<&Title
     }
     let sql = "UPDATE sessions SET title = $1 WHERE id = $2";
     transaction.run(sql, values![title.map(Title::as_str), id.as_str()]).await?;
+    transaction.note(id, Kinds::SESSION);
     Ok(())
 }
 

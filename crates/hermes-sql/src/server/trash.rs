@@ -6,7 +6,7 @@
 
 use super::requests::{is_known, once};
 use super::row;
-use super::{Fields as _, LIST, Sql, among, import, pins_and_tags};
+use super::{Fields as _, LIST, Sql, among, import, pins_and_tags, undo};
 use crate::answer::Answer;
 use crate::{stored, values};
 use hermes_session::import::{ImportPiece, Imported};
@@ -37,7 +37,7 @@ pub(super) async fn keep<T: Sql>(
         transaction.one("SELECT coalesce(max(number), 0) + 1 FROM hx_trash", values![]).await?.try_get(0)?;
     for (place, member) in members.iter().enumerate() {
         let sql = format!(
-            "INSERT INTO hx_trash_session (number, place, relation, {}) SELECT $1, $2, h.relation, {} \
+            "INSERT INTO hx_trash_session (number, place, relation, cause, {}) SELECT $1, $2, h.relation, h.cause, {} \
              FROM sessions s JOIN hx_session h ON h.session_id = s.id WHERE s.id = $3",
             *SESSION,
             *row::SESSION
@@ -53,6 +53,9 @@ pub(super) async fn keep<T: Sql>(
             *row::MESSAGE
         );
         messages += transaction.run(&sql, list).await?;
+    }
+    for member in members {
+        undo::keep(transaction, number, member).await?;
     }
     let first = members.first().map(|first| (first, lineage.tip(first)));
     let Some((first, tip)) = first else { return Ok(()) };
@@ -208,9 +211,9 @@ pub async fn restore<T: Sql>(
     plan: &Plan,
     request: &Request,
 ) -> Result<Restored, T::Failure> {
+    transaction.lock_import().await?;
+    transaction.lock_kin().await?;
     once(transaction, request, id, || change::restore(id), async {
-        transaction.lock_import().await?;
-        transaction.lock_kin().await?;
         let there = find(transaction, id).await?.map(|(entry, _)| entry);
         let Some(entry) = there.filter(|entry| plan.entry.as_ref() == Some(entry)) else {
             return Err(StoreError::no_session(id).into());
@@ -221,6 +224,10 @@ pub async fn restore<T: Sql>(
             let Imported::Whole { title, .. } = import::take_one(transaction, &piece, &[]).await? else {
                 return Err(Conflict::Exists(session.id.clone()).into());
             };
+            undo::restore(transaction, entry.number, &session.id).await?;
+            let sql = "UPDATE hx_session SET cause = (SELECT t.cause FROM hx_trash_session t WHERE t.number = $1 AND t.id = $2) \
+                 WHERE session_id = $2";
+            transaction.run(sql, values![entry.number, session.id.as_str()]).await?;
             restored.sessions += 1;
             restored.messages += messages;
             if let Some(had) = session.title.clone().filter(|had| title.as_ref() != Some(had)) {
@@ -261,7 +268,7 @@ pub async fn empty<T: Sql>(transaction: &T, which: &Emptying) -> Result<Vec<Tras
 
 /// Removes an entry from the trash.
 async fn forget<T: Sql>(transaction: &T, number: i64) -> Result<(), T::Failure> {
-    for table in ["hx_trash_message", "hx_trash_session", "hx_trash"] {
+    for table in ["hx_trash_undone", "hx_trash_message", "hx_trash_session", "hx_trash"] {
         transaction.run(&format!("DELETE FROM {table} WHERE number = $1"), values![number]).await?;
     }
     Ok(())

@@ -4,6 +4,7 @@ use super::Sql;
 use super::requests::once;
 use super::row::{existing, kept, lock};
 use crate::values;
+use hermes_session::live::Kinds;
 use hermes_session::{Request, SessionId, Usage, UsageUpdate, change};
 
 /// Implements `record` of the contract.
@@ -15,10 +16,17 @@ pub async fn record<T: Sql>(
 ) -> Result<(), T::Failure> {
     once(transaction, request, id, || change::record_usage(id, update), async {
         lock(transaction, id).await?;
-        let usage = existing(transaction, id).await?.usage.after(update);
-        set(transaction, id, &usage, update.model.as_deref()).await
+        add(transaction, id, update).await
     })
     .await
+}
+
+/// Updates the counters and costs of a session, which the caller has locked.
+pub(super) async fn add<T: Sql>(transaction: &T, id: &SessionId, update: &UsageUpdate) -> Result<(), T::Failure> {
+    let usage = existing(transaction, id).await?.usage.after(update);
+    set(transaction, id, &usage, update.model.as_deref()).await?;
+    transaction.note(id, Kinds::SESSION);
+    Ok(())
 }
 
 /// Writes the counters and costs of a session, and its model if it has none.

@@ -4,7 +4,7 @@
 //!
 //! A trigger deletes a row with its session, whoever deletes it, so that a session with a reused id is not archived.
 
-use crate::calls::{lineage, row};
+use crate::calls::{changes, lineage, row};
 use crate::error::Failure;
 use crate::write::database::Database;
 use crate::write::requests::once;
@@ -27,6 +27,9 @@ pub(crate) fn set(database: &Database, id: &SessionId, is_archived: bool, reques
         let was_archived = row::existing(database, &root)?.archived;
         for member in lineage.conversation(&root) {
             mark(database, &member, is_archived)?;
+            if was_archived != is_archived {
+                changes::note(database, &member)?;
+            }
         }
         Ok(was_archived != is_archived)
     })

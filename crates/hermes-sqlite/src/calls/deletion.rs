@@ -6,12 +6,13 @@
 
 use crate::calls::hidden::{self, GOES, Hidden};
 use crate::calls::row::time;
-use crate::calls::{archive, handoffs, lineage, pins_and_tags, topics, trash};
+use crate::calls::{archive, handoffs, lineage, pins_and_tags, routing, topics, trash, undo};
 use crate::care::refresh;
 use crate::care::stale::{Stale, place_bit};
 use crate::error::Failure;
 use crate::index::indexes;
 use crate::index::indexes::Merging;
+use crate::open::schema::FORGET_SESSION;
 use crate::write::budget::Budget;
 use crate::write::database::Database;
 use crate::write::requests::once;
@@ -59,7 +60,7 @@ pub(crate) fn begin(
     extent: DeleteExtent,
     request: &Request,
 ) -> Result<(Deleted, bool), Failure> {
-    let goes = |lineage: &Lineage| doom(database, &extent.sessions(lineage, id), Hidden::Doomed);
+    let goes = |lineage: &Lineage| doom(database, &extent.sessions(lineage, id), Hidden::Doomed, request.at);
     go(database, id, extent, &change::delete(id, extent), request, goes)
 }
 
@@ -73,7 +74,8 @@ pub(crate) fn begin_in_trash(
     let goes = |lineage: &Lineage| {
         let members = lineage.chain(id);
         let number = trash::note(database, lineage, &members, request.at, until)?;
-        let deleted = doom(database, &members, Hidden::Binned)?;
+        let deleted = doom(database, &members, Hidden::Binned, request.at)?;
+        members.iter().try_for_each(|member| undo::bin(database, member, number))?;
         trash::count(database, number, deleted)?;
         Ok(deleted)
     };
@@ -140,7 +142,7 @@ pub(crate) fn prune(
             Fate::Gone => {}
             Fate::Stays => pruned.kept += 1,
             Fate::Goes { members, root } => {
-                let deleted = doom(database, &members, Hidden::Doomed)?;
+                let deleted = doom(database, &members, Hidden::Doomed, now)?;
                 if !members.contains(&root) {
                     refresh::standing(database, &root)?;
                 }
@@ -212,14 +214,15 @@ fn is_ghost(database: &Database, id: &SessionId) -> Result<bool, Failure> {
         .exists(params![id.as_str()])?)
 }
 
-/// Hides sessions from all reads and frees their titles, request keys, topics, handoffs, pins and tags.
-fn doom(database: &Database, members: &[SessionId], why: Hidden) -> Result<Deleted, Failure> {
+/// Hides sessions from all reads and frees their titles, request keys, topics, handoffs, pins, tags and live data.
+fn doom(database: &Database, members: &[SessionId], why: Hidden, now: Timestamp) -> Result<Deleted, Failure> {
     let run = |sql: &str, id: &SessionId| database.prepare_cached(sql)?.execute(params![id.as_str()]);
-    let mut messages = 0_i64;
+    let mut messages = 0;
     for member in members {
         messages += database
             .prepare_cached("SELECT count(*) FROM messages WHERE session_id = ?")?
-            .query_row(params![member.as_str()], |row| row.get::<_, i64>(0))?;
+            .query_row(params![member.as_str()], |row| row.get::<_, i64>(0).map(i64::unsigned_abs))?;
+        messages += undo::count(database, member)?;
         hidden::hide(database, member, why)?;
         // Our row is deleted first: clearing the parent would make the places of the whole conversation stale, and
         // those of the remaining members do not change.
@@ -230,6 +233,10 @@ fn doom(database: &Database, members: &[SessionId], why: Hidden) -> Result<Delet
         handoffs::forget(database, member)?;
         pins_and_tags::forget(database, member)?;
         archive::forget(database, member)?;
+        forget_live(database, member, now)?;
+        if why != Hidden::Binned {
+            undo::forget(database, member)?;
+        }
     }
     for member in members {
         // A session below is a conversation of its own. It stays, without a parent; the trigger records its place as
@@ -244,7 +251,20 @@ fn doom(database: &Database, members: &[SessionId], why: Hidden) -> Result<Delet
             member,
         )?;
     }
-    Ok(Deleted { sessions: members.len() as u64, messages: u64::try_from(messages).unwrap_or(0) })
+    Ok(Deleted { sessions: members.len() as u64, messages })
+}
+
+/// Removes the leases, turns, mail and routes of a session, as the trigger does when an agent deletes it.
+fn forget_live(database: &Database, id: &SessionId, now: Timestamp) -> Result<(), Failure> {
+    routing::forget(database, id)?;
+    for sql in FORGET_SESSION {
+        let mut statement = database.prepare_cached(sql)?;
+        match statement.parameter_count() {
+            1 => statement.execute(params![id.as_str()])?,
+            _ => statement.execute(params![id.as_str(), now.seconds()])?,
+        };
+    }
+    Ok(())
 }
 
 /// Recomputes derived data that the step has made stale, until `budget` is spent. Upkeep does the rest.

@@ -20,6 +20,8 @@ pub(crate) struct Extras {
     messages: Vec<Column>,
     /// The columns of a message: those of [`columns::MESSAGE`], `active`, `compacted`, then the others.
     message_list: String,
+    /// The same for an undone message that only our table has; empty if there is no such table.
+    undone_list: String,
     /// The columns of a session after those of [`columns::SESSION`] and the relation: whether it is archived, then the
     /// others. From the alias `s`.
     session_list: String,
@@ -64,14 +66,21 @@ impl Extras {
             if compacted { "compacted" } else { "0" }
         );
         messages.iter().for_each(|column| message_list.push_str(&format!(", {}", quoted(&column.name))));
+        let undone_list = undone_list(connection, &messages)?;
         let mut session_list = Shape::of(connection)?.is_archived("s");
         sessions.iter().for_each(|column| session_list.push_str(&format!(", s.{}", quoted(&column.name))));
-        Ok(Self { sessions, messages, message_list, session_list, has_states: active && compacted, has_archived })
+        let has_states = active && compacted;
+        Ok(Self { sessions, messages, message_list, undone_list, session_list, has_states, has_archived })
     }
 
     /// Returns the columns by which [`Extras::message`] reads.
     pub(crate) fn message_list(&self) -> &str {
         &self.message_list
+    }
+
+    /// Returns the columns by which [`Extras::message`] reads a message of `hx_undone`.
+    pub(crate) fn undone_list(&self) -> &str {
+        &self.undone_list
     }
 
     /// Returns the columns by which [`Extras::session`] reads, without those that the decoder reads.
@@ -147,6 +156,20 @@ impl Extras {
     }
 }
 
+/// Returns the columns by which an undone message is read. Columns that were added to messages later are NULL.
+fn undone_list(connection: &Connection, further: &[Column]) -> Result<String, rusqlite::Error> {
+    let mut statement = connection.prepare("SELECT name FROM pragma_table_info('hx_undone', 'main')")?;
+    let there: BTreeSet<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    if there.is_empty() {
+        return Ok(String::new());
+    }
+    let column = |name: &str| if there.contains(name) { quoted(name) } else { "NULL".to_owned() };
+    let modelled = columns::MESSAGE.split(", ").map(|name| column(name.trim()));
+    let state = ["0".to_owned(), "0".to_owned()];
+    let all = modelled.chain(state).chain(further.iter().map(|further| column(&further.name)));
+    Ok(all.collect::<Vec<_>>().join(", "))
+}
+
 /// Returns those of these columns that this file can't store: neither the file nor any release of the agent has them.
 pub(crate) fn lacking(database: &Database, asked: &[(Table, String)]) -> Vec<(Table, String)> {
     let extras = database.extras();
@@ -171,7 +194,8 @@ pub(crate) fn make_room(database: &Database, pieces: &[ImportPiece]) -> Result<V
         }
         for message in &piece.messages {
             message.extra.columns().for_each(|column| need(Table::Messages, column));
-            if !message.state.is_active() {
+            // Undone messages have a table of ours.
+            if message.state == MessageState::Compacted {
                 STATE.into_iter().for_each(|column| need(Table::Messages, column));
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::calls::hidden::{self, Arrival, Hidden};
 use crate::calls::row::require;
-use crate::calls::{deletion, extra, messages, sessions, titles, usage};
+use crate::calls::{deletion, extra, messages, sessions, titles, undo, usage};
 use crate::care::refresh;
 use crate::care::stale::place_bit;
 use crate::error::Failure;
@@ -10,7 +10,7 @@ use crate::index::indexes;
 use crate::write::budget::Budget;
 use crate::write::database::Database;
 use hermes_session::import::{ImportPiece, Imported, MAX_KEPT_ID};
-use hermes_session::{Json, Message, MessageId, Relation, Session, SessionId, Timestamp, Title};
+use hermes_session::{Json, Message, MessageId, MessageState, Relation, Session, SessionId, Timestamp, Title};
 use hermes_sql::statements;
 use rusqlite::{OptionalExtension as _, ToSql, params, params_from_iter};
 
@@ -57,6 +57,7 @@ fn take_one(database: &Database, piece: &ImportPiece, budget: &mut Budget) -> Re
     let there: i64 = database
         .prepare_cached("SELECT count(*) FROM messages WHERE session_id = ?")?
         .query_row(params![id.as_str()], |row| row.get(0))?;
+    let there = there + undo::count(database, id)? as i64;
     if there != arrival.messages {
         // The agent sees a session before it is complete, and has written to this one.
         return Ok(Imported::Exists);
@@ -112,6 +113,14 @@ fn add(
             Some(id) if is_taken(database, id)? => None,
             wanted => wanted,
         };
+        if message.state == MessageState::Undone && !database.shape().has_active() {
+            let id = undo::put(database, session, wanted, message)?;
+            arrival = Arrival { messages: arrival.messages + 1, last: id.0 };
+            if !budget.spend() {
+                break;
+            }
+            continue;
+        }
         // If indexing is deferred, the id has to be noted in the backlog before the insert.
         let wanted = match wanted {
             _ if !is_deferred => wanted,
@@ -136,7 +145,7 @@ fn add(
 }
 
 pub(crate) fn is_taken(database: &Database, id: MessageId) -> Result<bool, Failure> {
-    Ok(database.prepare_cached("SELECT 1 FROM messages WHERE id = ?")?.exists([id.0])?)
+    Ok(database.prepare_cached("SELECT 1 FROM messages WHERE id = ?")?.exists([id.0])? || undo::has(database, id)?)
 }
 
 /// Shows a session that is complete.

@@ -2,17 +2,19 @@
 
 use crate::calls::hidden::seen;
 use crate::calls::row::{existing, require, session, time};
-use crate::calls::{archive, messages, sessions, titles};
+use crate::calls::{archive, messages, routes, sessions, titles, topics, turns};
+use crate::care::refresh;
+use crate::care::stale::Stale;
 use crate::error::Failure;
 use crate::write::database::Database;
 use crate::write::requests::once_in;
 use hermes_session::lineage::child_of;
 use hermes_session::{
-    Conflict, EndReason, Lineage, Link, NewChild, NewMessage, Relation, Request, Session, SessionId, Timestamp, Title,
-    change,
+    Conflict, EndReason, Lineage, Link, NewChild, NewMessage, Relation, Request, Session, SessionId, StoreError,
+    Timestamp, Title, change,
 };
 use hermes_sql::statements;
-use rusqlite::params;
+use rusqlite::{OptionalExtension as _, params};
 
 pub(crate) fn read(database: &Database, id: &SessionId) -> Result<Lineage, Failure> {
     require(database, id)?;
@@ -33,6 +35,22 @@ pub(crate) fn read(database: &Database, id: &SessionId) -> Result<Lineage, Failu
         links.extend(link(row)?);
     }
     Ok(Lineage::new(links))
+}
+
+/// Returns the first session of the conversation of a session. The caller writes: a stale place is recomputed.
+pub(crate) fn root(database: &Database, id: &SessionId) -> Result<SessionId, Failure> {
+    let mut statement = database.prepare_cached("SELECT root, dirty FROM hx_session WHERE session_id = ?")?;
+    let mut look = || {
+        let found =
+            statement.query_row(params![id.as_str()], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Stale>(1)?)));
+        found.optional()
+    };
+    let mut found = look()?;
+    if found.as_ref().is_some_and(|(_, stale)| stale.place) {
+        refresh::places(database)?;
+        found = look()?;
+    }
+    found.map(|(root, _)| SessionId::from_stored(root)).ok_or_else(|| StoreError::no_session(id).into())
 }
 
 /// Reads the link of a session: its id, its parent, its relation and its start.
@@ -72,6 +90,9 @@ pub(crate) fn split(
         if !transcript.is_empty() {
             messages::add(database, &child.id, transcript, request.at)?;
         }
+        turns::carry(database, parent_id, &child.id)?;
+        routes::carry(database, parent_id, &child.id)?;
+        topics::carry(database, parent_id, &child.id, request.at)?;
         entitle(database, &parent, child)
     })
 }

@@ -467,12 +467,13 @@ fn count(database: &Database, filter: &SessionFilter) -> Result<Counts, Failure>
     const JOINED: &str = "FROM hx_session h JOIN sessions r ON r.id = h.session_id";
     let of = |view| archived_condition(database.shape(), view, filter.archived);
     let sessions = format!("{JOINED} WHERE 1{}", of(View::Sessions));
+    let every = database.shape().every_message();
     let messages = if *filter == SessionFilter::default() {
-        const HIDDEN: &str = "SELECT count(*) FROM messages WHERE session_id IN (SELECT session_id FROM hx_hidden)";
-        count(&format!("SELECT (SELECT count(*) FROM messages) - ({HIDDEN})"), "", "")?
+        let hidden = format!("SELECT count(*) FROM {every} WHERE session_id IN (SELECT session_id FROM hx_hidden)");
+        count(&format!("SELECT (SELECT count(*) FROM {every}) - ({hidden})"), "", "")?
     } else {
         count(
-            &format!("SELECT count(*) FROM messages WHERE session_id IN (SELECT h.session_id {sessions}"),
+            &format!("SELECT count(*) FROM {every} WHERE session_id IN (SELECT h.session_id {sessions}"),
             "h.last_active",
             ")",
         )?
@@ -496,7 +497,8 @@ fn counts_of_rows(database: &Database, filter: &SessionFilter) -> Result<Counts,
         counts.conversations += 1;
         Ok(ControlFlow::Continue(()))
     })?;
-    let mut messages = database.prepare_cached("SELECT count(*) FROM messages WHERE session_id = ?")?;
+    let every = database.shape().every_message();
+    let mut messages = database.prepare_cached(&format!("SELECT count(*) FROM {every} WHERE session_id = ?"))?;
     walk(database, &request(View::Sessions), Bounds::All, |place, _, _| {
         counts.sessions += 1;
         counts.messages += messages.query_row([place.id.as_str()], |row| row.get::<_, i64>(0))?.unsigned_abs();

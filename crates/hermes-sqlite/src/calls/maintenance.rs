@@ -1,7 +1,7 @@
 //! Upkeep, and the status of the store.
 
 use crate::calls::{archive, deletion, trash};
-use crate::care::{optimize, refresh, vacuum};
+use crate::care::{optimize, orphans, refresh, vacuum};
 use crate::error::Failure;
 use crate::index::indexes;
 use crate::open::{connection, schema};
@@ -31,7 +31,13 @@ pub(crate) fn upkeep(database: &Database) -> Result<bool, Failure> {
         || indexes::fill(database)?
         || indexes::note_lost(database)?
         || indexes::heal(database)?
-        || vacuum::step(database).map_err(indexes::elsewhere)?)
+        || vacuum::step(database).map_err(indexes::elsewhere)?
+        || swept(database).map_err(indexes::elsewhere)?)
+}
+
+/// Removes rows of live clients that refer to nothing, once nothing else is left to do. Returns `false`: none are left.
+fn swept(database: &Database) -> Result<bool, Failure> {
+    orphans::remove(database).map(|()| false)
 }
 
 /// Does a short piece of the work that should not wait for a pause between writes: recomputing rows that foreign

@@ -1,6 +1,7 @@
 //! Appending, replacing and reading messages.
 
 use crate::calls::row::{Row, require};
+use crate::calls::undo;
 use crate::care::refresh;
 use crate::care::stale::{Stale, preview_bit};
 use crate::error::Failure;
@@ -8,6 +9,7 @@ use crate::index::indexes;
 use crate::open::foreign::quoted;
 use crate::write::database::Database;
 use crate::write::requests::once;
+use hermes_session::extra::Table;
 use hermes_session::{
     Content, Extent, Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId,
     StoreError, Timestamp, Window, change, preview,
@@ -15,6 +17,9 @@ use hermes_session::{
 use hermes_sql::{decode, statements, stored};
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension as _, ToSql, params, params_from_iter};
+
+/// Column of newer agents for a platform's id of a message.
+const PLATFORM_ID: &str = "platform_message_id";
 
 pub(crate) fn append(
     database: &Database,
@@ -32,6 +37,17 @@ pub(crate) fn add(
     messages: &[NewMessage],
     now: Timestamp,
 ) -> Result<Vec<MessageId>, Failure> {
+    add_from(database, id, messages, &[], now)
+}
+
+/// Adds messages like [`add`], with the platform's ids of those that came from one, if the table has a column for them.
+pub(crate) fn add_from(
+    database: &Database,
+    id: &SessionId,
+    messages: &[NewMessage],
+    platform_ids: &[Option<String>],
+    now: Timestamp,
+) -> Result<Vec<MessageId>, Failure> {
     let known: Option<(String, Stale)> = database
         .prepare_cached(
             "SELECT h.preview, h.dirty FROM sessions s JOIN hx_session h ON h.session_id = s.id WHERE s.id = ?",
@@ -39,7 +55,7 @@ pub(crate) fn add(
         .query_row(params![id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let Some((known_preview, stale)) = known else { return Err(StoreError::no_session(id).into()) };
-    let ids = insert(database, id, messages, now)?;
+    let ids = insert(database, id, messages, platform_ids, now)?;
     let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();
     database.prepare_cached(statements::ADD_COUNTS)?.execute(params![
         messages.len() as i64,
@@ -65,6 +81,7 @@ fn insert(
     database: &Database,
     id: &SessionId,
     messages: &[NewMessage],
+    platform_ids: &[Option<String>],
     now: Timestamp,
 ) -> Result<Vec<MessageId>, Failure> {
     // If indexing is deferred, ids are reserved first, so that the triggers skip these messages.
@@ -74,8 +91,14 @@ fn insert(
         false => None,
     };
     let mut ids = Vec::with_capacity(messages.len());
-    for NewMessage { body, timestamp } in messages {
-        ids.push(put(database, id, reserved.map(MessageId), body, timestamp.unwrap_or(now))?);
+    for (at, NewMessage { body, timestamp }) in messages.iter().enumerate() {
+        let further = match platform_ids.get(at).and_then(Option::as_ref) {
+            Some(platform_id) if database.extras().has(Table::Messages, PLATFORM_ID) => {
+                vec![(PLATFORM_ID.to_owned(), Value::Text(platform_id.clone()))]
+            }
+            _ => Vec::new(),
+        };
+        ids.push(put_with(database, id, reserved.map(MessageId), body, timestamp.unwrap_or(now), further)?);
         reserved = reserved.map(|id| id + 1);
     }
     if is_deferred {
@@ -87,19 +110,8 @@ fn insert(
     Ok(ids)
 }
 
-/// Inserts a message, under the given id or the next one. If it [`has_nul`], the indexes have to be corrected in the
-/// same transaction.
-pub(crate) fn put(
-    database: &Database,
-    session: &SessionId,
-    id: Option<MessageId>,
-    body: &MessageBody,
-    timestamp: Timestamp,
-) -> Result<MessageId, Failure> {
-    put_with(database, session, id, body, timestamp, Vec::new())
-}
-
-/// Inserts a message like [`put`], with its state and the columns of newer agents, as far as the table has them.
+/// Inserts a message, under the given id or the next one, with its state and the columns of newer agents, as far as the
+/// table has them. If it [`has_nul`], the indexes have to be corrected in the same transaction.
 pub(crate) fn put_whole(
     database: &Database,
     session: &SessionId,
@@ -110,6 +122,18 @@ pub(crate) fn put_whole(
     put_with(database, session, id, &message.body, message.timestamp, further)
 }
 
+/// Inserts an undone message into our own table.
+pub(crate) fn put_undone(
+    database: &Database,
+    session: &SessionId,
+    id: MessageId,
+    message: &Message,
+) -> Result<(), Failure> {
+    let insert = statements::INSERT_MESSAGE.replacen("INTO messages", "INTO hx_undone", 1);
+    let further = database.extras().columns_of_message(message);
+    put_into(database, &insert, session, Some(id), &message.body, message.timestamp, further)
+}
+
 fn put_with(
     database: &Database,
     session: &SessionId,
@@ -118,12 +142,25 @@ fn put_with(
     timestamp: Timestamp,
     further: Vec<(String, Value)>,
 ) -> Result<MessageId, Failure> {
+    put_into(database, statements::INSERT_MESSAGE, session, id, body, timestamp, further)?;
+    Ok(MessageId(database.last_insert_rowid()))
+}
+
+fn put_into(
+    database: &Database,
+    insert: &str,
+    session: &SessionId,
+    id: Option<MessageId>,
+    body: &MessageBody,
+    timestamp: Timestamp,
+    further: Vec<(String, Value)>,
+) -> Result<(), Failure> {
     let json = |json: &Option<Json>| json.as_ref().map(|json| json.as_str().to_owned());
     let content = body.content.as_ref().map(|content| match content {
         Content::Bytes(bytes) => Value::Blob(bytes.clone()),
         content => Value::Text(stored::encode(content).into_owned()),
     });
-    let (sql, further) = statement_with(statements::INSERT_MESSAGE, further);
+    let (sql, further) = statement_with(insert, further);
     let (id, details, reasoning_items, message_items) = (
         id.map(|id| id.0),
         json(&body.reasoning_details),
@@ -151,7 +188,7 @@ fn put_with(
     ];
     let values = further.iter().map(|value| value as &dyn ToSql).chain(modelled.iter().copied());
     database.prepare_cached(&sql)?.execute(params_from_iter(values))?;
-    Ok(MessageId(database.last_insert_rowid()))
+    Ok(())
 }
 
 /// Returns an `INSERT … (…) VALUES (…)` with further columns in front, and their values.
@@ -188,7 +225,7 @@ pub(crate) fn replace(
         indexes::before_removal(database, id, goes)?;
         let delete = format!("{} AND {goes}", statements::DELETE_MESSAGES);
         database.prepare_cached(&delete)?.execute(params![id.as_str()])?;
-        let ids = insert(database, id, messages, request.at)?;
+        let ids = insert(database, id, messages, &[], request.at)?;
         let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();
         database.prepare_cached(statements::SET_COUNTS)?.execute(params![
             messages.len() as i64,
@@ -231,6 +268,13 @@ pub(crate) fn copy(database: &Database, from: &SessionId, to: &SessionId) -> Res
     Ok(copied)
 }
 
+/// Returns whether a message is part of a session's transcript.
+pub(crate) fn is_in_transcript(database: &Database, id: &SessionId, message: MessageId) -> Result<bool, Failure> {
+    let is_said = database.shape().in_transcript();
+    let sql = format!("SELECT 1 FROM messages WHERE id = ? AND session_id = ? AND {is_said}");
+    Ok(database.prepare_cached(&sql)?.exists(params![message.0, id.as_str()])?)
+}
+
 /// Returns the last message of a session before an id, and up to two from that id on.
 pub(crate) fn around(database: &Database, id: &SessionId, place: MessageId) -> Result<Vec<Message>, Failure> {
     // They are nearly always close by. If not, the agent's index lists all ids of the session.
@@ -250,7 +294,8 @@ pub(crate) fn around(database: &Database, id: &SessionId, place: MessageId) -> R
 
 pub(crate) fn read(database: &Database, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, Failure> {
     require(database, id)?;
-    nearest(database, id, request, None)
+    let page = nearest(database, id, request, None)?;
+    undo::complete(database, id, request, page)
 }
 
 /// Returns the messages of a session at the edge of a window, oldest first. If `among` is set, looks only at that many

@@ -5,7 +5,7 @@ use crate::calls::row::{existing, require, session};
 use crate::care::stale::place_bit;
 use crate::error::Failure;
 use crate::write::database::Database;
-use crate::write::requests::once;
+use crate::write::requests::{once, once_in};
 use hermes_session::lineage::{ParentAtBirth, relation_at_birth};
 use hermes_session::{
     Conflict, EndReason, Ensured, Invalid, Json, NewSession, Relation, Request, Session, SessionId, SessionPatch,
@@ -15,7 +15,7 @@ use hermes_sql::{after_prefix, statements};
 use rusqlite::{OptionalExtension as _, ToSql, params};
 
 pub(crate) fn create(database: &Database, new: &NewSession, request: &Request) -> Result<(), Failure> {
-    once(database, request, &new.id, &change::create(new), || {
+    once_in(database, request, &new.id, judge_of(new), &change::create(new), || {
         if let Some(parent) = &new.parent_session_id {
             require(database, parent)?;
         }
@@ -27,13 +27,18 @@ pub(crate) fn create(database: &Database, new: &NewSession, request: &Request) -
 }
 
 pub(crate) fn ensure(database: &Database, new: &NewSession, request: &Request) -> Result<Ensured, Failure> {
-    once(database, request, &new.id, &change::ensure(new), || match session(database, &new.id)? {
+    once_in(database, request, &new.id, judge_of(new), &change::ensure(new), || match session(database, &new.id)? {
         None => insert(database, new, request.at).map(|()| Ensured::Created),
         Some(known) if known.source.as_str() == Source::UNKNOWN => {
             fill(database, &known, new).map(|()| Ensured::Filled)
         }
         Some(_) => Ok(Ensured::Existed),
     })
+}
+
+/// Returns the session by whose owner a new session is judged.
+fn judge_of(new: &NewSession) -> &SessionId {
+    new.parent_session_id.as_ref().unwrap_or(&new.id)
 }
 
 /// Inserts a session and its side row.
@@ -191,21 +196,32 @@ pub(crate) fn update(
 pub(crate) fn end(database: &Database, id: &SessionId, reason: &EndReason, request: &Request) -> Result<bool, Failure> {
     once(database, request, id, &change::end(id, reason), || {
         require(database, id)?;
-        let ended = database.prepare_cached(statements::END_SESSION)?.execute(params![
-            request.at.seconds(),
-            reason.as_str(),
-            id.as_str()
-        ])?;
-        Ok(ended > 0)
+        finish(database, id, reason, request.at)
     })
+}
+
+/// Ends a session. Returns `false` if it had ended.
+pub(crate) fn finish(database: &Database, id: &SessionId, reason: &EndReason, now: Timestamp) -> Result<bool, Failure> {
+    let mut statement = database.prepare_cached(statements::END_SESSION)?;
+    Ok(statement.execute(params![now.seconds(), reason.as_str(), id.as_str()])? > 0)
 }
 
 pub(crate) fn reopen(database: &Database, id: &SessionId, request: &Request) -> Result<bool, Failure> {
     once(database, request, id, &change::reopen(id), || {
         let was_ended = existing(database, id)?.ended_at.is_some();
-        database.prepare_cached(statements::REOPEN_SESSION)?.execute(params![id.as_str()])?;
+        resume(database, id)?;
         Ok(was_ended)
     })
+}
+
+/// Makes a session active, if it had ended.
+pub(crate) fn resume(database: &Database, id: &SessionId) -> Result<(), Failure> {
+    if database.prepare_cached(statements::REOPEN_SESSION)?.execute(params![id.as_str()])? > 0 {
+        database
+            .prepare_cached("UPDATE hx_session SET cause = NULL WHERE session_id = ? AND cause IS NOT NULL")?
+            .execute(params![id.as_str()])?;
+    }
+    Ok(())
 }
 
 pub(crate) fn ids_with_prefix(database: &Database, prefix: &str, limit: u32) -> Result<Vec<SessionId>, Failure> {

@@ -52,10 +52,11 @@ fn sessions(shape: Shape, card: &str) -> String {
     format!(
         "SELECT {}, s.source, s.model, s.started_at, s.ended_at IS NOT NULL, h.last_active, \
          h.root = h.session_id AND NOT {}, \
-         (SELECT count(*) FROM messages m WHERE m.session_id = s.id), CASE WHEN h.dirty & {} THEN s.id END \
+         (SELECT count(*) FROM {} m WHERE m.session_id = s.id), CASE WHEN h.dirty & {} THEN s.id END \
          FROM hx_session h CROSS JOIN sessions s {card} ON s.id = h.session_id ORDER BY h.session_id",
         columns::USAGE,
         shape.is_archived("s"),
+        shape.every_message(),
         preview_bit!()
     )
 }

@@ -1,9 +1,14 @@
 //! The store: each call of the contract is one job on one of its threads.
 
+mod changes;
 mod conversations;
 mod gateway;
+mod leases;
+mod mail;
 mod maintenance;
+mod routes;
 mod sessions;
+mod turns;
 
 use crate::SqliteOptions;
 use crate::calls::deletion;

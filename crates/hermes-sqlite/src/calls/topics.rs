@@ -193,6 +193,18 @@ fn set_mode(database: &Database, mode: &TopicMode) -> Result<(), Failure> {
     put_mode(database, mode)
 }
 
+/// Moves the binding of a session to its continuation.
+pub(crate) fn carry(database: &Database, parent: &SessionId, child: &SessionId, now: Timestamp) -> Result<(), Failure> {
+    if has_table(database, BINDINGS)? {
+        database
+            .prepare_cached(
+                "UPDATE telegram_dm_topic_bindings SET session_id = ?, updated_at = ? WHERE session_id = ?",
+            )?
+            .execute(params![child.as_str(), now.seconds(), parent.as_str()])?;
+    }
+    Ok(())
+}
+
 /// Deletes the binding of a deleted session.
 pub(crate) fn unbind(database: &Database, id: &SessionId) -> Result<(), Failure> {
     if has_table(database, BINDINGS)? {

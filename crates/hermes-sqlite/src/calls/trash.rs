@@ -13,9 +13,9 @@ mod tables;
 pub(crate) use kept::{Kept, kept, show_kept};
 pub(crate) use restore::{Restoring, abandon, finish, prepare};
 pub(crate) use rows::{import_rows, kept_rows};
-pub(crate) use tables::kept_with_sessions;
+pub(crate) use tables::{kept_with_sessions, make_undone, undone_columns};
 
-use crate::calls::{pins_and_tags, recount, row};
+use crate::calls::{pins_and_tags, recount, row, undo};
 use crate::error::Failure;
 use crate::write::budget::Budget;
 use crate::write::database::Database;
@@ -220,6 +220,9 @@ fn forget(database: &Database, number: i64) -> Result<(), Failure> {
     run("UPDATE hx_hidden SET state = 'doomed' WHERE state IN ('binned', 'restoring') AND session_id IN \
          (SELECT s.id FROM hx_trash_session s WHERE s.hx_number = ?1 AND NOT EXISTS \
          (SELECT 1 FROM hx_trash_session o WHERE o.id = s.id AND o.hx_number > ?1))")?;
+    for member in members(database, number)? {
+        undo::forget_binned(database, &member, number)?;
+    }
     for table in tables::with_sessions(database)? {
         run(&format!("DELETE FROM {table} WHERE hx_number = ?"))?;
     }

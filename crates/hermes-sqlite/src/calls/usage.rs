@@ -14,13 +14,16 @@ pub(crate) fn record(
     update: &UsageUpdate,
     request: &Request,
 ) -> Result<(), Failure> {
-    once(database, request, id, &change::record_usage(id, update), || {
-        let session = existing(database, id)?;
-        if database.shape().model_usage && update.mode == UsageMode::Add {
-            by_model(database, &session, update, request.at)?;
-        }
-        set(database, id, &session.usage.after(update), update.model.as_deref())
-    })
+    once(database, request, id, &change::record_usage(id, update), || apply(database, id, update, request.at))
+}
+
+/// Changes the counters of a session.
+pub(crate) fn apply(database: &Database, id: &SessionId, update: &UsageUpdate, now: Timestamp) -> Result<(), Failure> {
+    let session = existing(database, id)?;
+    if database.shape().model_usage && update.mode == UsageMode::Add {
+        by_model(database, &session, update, now)?;
+    }
+    set(database, id, &session.usage.after(update), update.model.as_deref())
 }
 
 /// Writes the counters and costs of a session, and its model if it has none.

@@ -11,13 +11,9 @@ use crate::error::Failure;
 use crate::open::schema;
 use crate::write::database::Database;
 
-/// SQL for the last activity of a session `s`, computed from its messages. Numbers sort before text, so the bound
-/// excludes values that are not times.
-macro_rules! computed_activity {
-    () => {
-        "max(s.started_at, coalesce((SELECT m.timestamp FROM messages m WHERE m.session_id = s.id AND m.timestamp <= 9e999 \
-         ORDER BY m.timestamp DESC LIMIT 1), s.started_at))"
-    };
+/// Returns the SQL expression for the last activity of a session `s`, computed from its messages.
+fn computed_activity(database: &Database) -> String {
+    format!("max(s.started_at, coalesce({}, s.started_at))", database.shape().newest_time())
 }
 
 /// The derived data that a read decides by.
@@ -54,32 +50,27 @@ pub(crate) fn read<T>(
 fn is_misleading(database: &Database, decides: Decides) -> Result<bool, Failure> {
     let sql = match decides {
         Decides::ByPlace => {
-            concat!("SELECT 1 FROM hx_session WHERE dirty <> 0 AND dirty & ", place_bit!(), " <> 0 LIMIT 1")
+            concat!("SELECT 1 FROM hx_session WHERE dirty <> 0 AND dirty & ", place_bit!(), " <> 0 LIMIT 1").to_owned()
         }
-        Decides::ByPlaceAndTime => concat!(
+        Decides::ByPlaceAndTime => format!(
             "SELECT 1 FROM hx_session h JOIN sessions s ON s.id = h.session_id \
-             WHERE h.dirty <> 0 AND (h.dirty & ",
+             WHERE h.dirty <> 0 AND (h.dirty & {} <> 0 OR h.last_active IS NOT {}) LIMIT 1",
             place_bit!(),
-            " <> 0 OR h.last_active IS NOT ",
-            computed_activity!(),
-            ") LIMIT 1"
+            computed_activity(database)
         ),
     };
-    Ok(database.prepare_cached(sql)?.exists([])?)
+    Ok(database.prepare_cached(&sql)?.exists([])?)
 }
 
 /// Recomputes stale times and places.
 fn recompute(database: &Database) -> Result<(), Failure> {
-    database.execute_batch(concat!(
-        "UPDATE hx_session SET last_active = coalesce((SELECT ",
-        computed_activity!(),
-        " FROM sessions s WHERE s.id = hx_session.session_id), last_active) WHERE dirty & ",
-        preview_bit!(),
-        " <> 0;
+    database.execute_batch(&format!(
+        "UPDATE hx_session SET last_active = coalesce((SELECT {computed} FROM sessions s WHERE s.id = hx_session.session_id), \
+         last_active) WHERE dirty & {preview} <> 0;
          UPDATE hx_session SET active = (SELECT max(x.last_active) FROM hx_session x WHERE x.root = hx_session.session_id)
-         WHERE root = session_id AND session_id IN (SELECT root FROM hx_session WHERE dirty & ",
-        preview_bit!(),
-        " <> 0);"
+         WHERE root = session_id AND session_id IN (SELECT root FROM hx_session WHERE dirty & {preview} <> 0);",
+        computed = computed_activity(database),
+        preview = preview_bit!(),
     ))?;
     refresh::places(database)
 }

@@ -110,15 +110,12 @@ pub(crate) fn conversation_activity(database: &Database, root: &SessionId) -> Re
     Ok(())
 }
 
-/// Returns the time of a session's newest message, or its start if that is later; `None` if there is no such session or
-/// no readable time.
+/// Returns the time of a session's newest message, undone ones too, or its start if that is later; `None` if there is no
+/// such session or no readable time.
 pub(crate) fn last_active(database: &Database, id: &SessionId) -> Result<Option<Timestamp>, Failure> {
-    // Numbers sort before text, so the bound excludes values that are not times.
+    let newest = database.shape().newest_time();
     let times: Option<(Option<Timestamp>, Option<Timestamp>)> = database
-        .prepare_cached(
-            "SELECT s.started_at, (SELECT m.timestamp FROM messages m WHERE m.session_id = s.id AND m.timestamp <= 9e999 \
-             ORDER BY m.timestamp DESC LIMIT 1) FROM sessions s WHERE s.id = ?",
-        )?
+        .prepare_cached(&format!("SELECT s.started_at, {newest} FROM sessions s WHERE s.id = ?"))?
         .query_row(params![id.as_str()], |row| Ok((time(row, 0)?, time(row, 1)?)))
         .optional()?;
     Ok(times.and_then(|(start, newest)| start.max(newest)))

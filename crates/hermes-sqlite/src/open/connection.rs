@@ -99,7 +99,8 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened
         let is_damaged = damage::is_marked(path);
         let reader = if is_damaged { open_read_only(path) } else { open_to_write_later(path) }.map_err(failed)?;
         let is_due = options.adopt == Adopt::OldAtOpen && schema::is_old(&reader, path).map_err(failed)?;
-        if is_damaged || schema::is_later(&reader) || (reader.memory().is_some() && !is_due) {
+        let is_incomplete = reader.memory().is_some() || schema::is_behind(&reader);
+        if is_damaged || schema::is_later(&reader) || (is_incomplete && !is_due) {
             return to_read(reader, Access::WriteLater);
         }
     }

@@ -5,11 +5,13 @@
 
 mod adopt;
 mod agent;
+mod live;
 mod look;
 mod memory;
 mod side;
 
 pub use agent::{AgentLayout, AgentTable, agent_tables};
+pub(crate) use live::FORGET_SESSION;
 pub(crate) use look::version;
 pub(crate) use memory::refresh as refresh_memory;
 pub use side::ERASING;
@@ -32,9 +34,11 @@ pub(crate) const VERSION: i64 = 11;
 /// The newest schema version of the agent that we support.
 const NEWEST: i64 = 22;
 /// Our own revision, stored in `PRAGMA user_version`, which the agent leaves at 0.
-const REVISION: i64 = 1;
+const REVISION: i64 = 2;
 /// Key in `hx_state` of the lowest revision whose readers understand the file.
 const READS_FROM: &str = "reads_from";
+/// That revision: the tables of revision 2 are additions.
+const OLDEST_READER: i64 = 1;
 
 /// Brings a file into use, or refuses it without changing it.
 pub(crate) fn prepare(
@@ -109,6 +113,10 @@ fn change(database: &Database, path: &Path) -> Result<Vec<Notice>, Failure> {
     let notices = match state {
         State::Later { revision } => return Err(look::later(path, revision)),
         State::Current => return Ok(leave_one_version_row(database)?.into_iter().collect()),
+        State::Behind => {
+            side::upgrade(database)?;
+            return Ok(leave_one_version_row(database)?.into_iter().collect());
+        }
         State::Empty => {
             adopt::create(database)?;
             Vec::new()
@@ -142,7 +150,7 @@ pub(crate) fn is_erasing(connection: &rusqlite::Connection) -> Result<bool, rusq
 
 /// Returns whether a file is adopted and complete.
 pub(crate) fn is_in_use(connection: &rusqlite::Connection, path: &Path) -> Result<bool, Failure> {
-    Ok(matches!(look(connection, path)?, State::Current | State::Later { .. }))
+    Ok(matches!(look(connection, path)?, State::Current | State::Behind | State::Later { .. }))
 }
 
 /// Returns whether a file has a schema that the agent upgrades when it opens the file.
@@ -155,10 +163,14 @@ pub(crate) fn is_old(connection: &rusqlite::Connection, path: &Path) -> Result<b
 pub(crate) fn prepare_read_only(mut database: Database, path: &Path) -> Result<Database, Failure> {
     // One transaction, so that the state and the cached schema belong together.
     database.execute_batch("BEGIN")?;
-    let is_adopted = look_to_read(&database, path)?;
-    if !is_adopted {
-        database.keep_side_in_memory();
-        memory::prepare(&database)?;
+    match look(&database, path)? {
+        State::Current | State::Later { .. } => {}
+        State::Behind => memory::add_live(&database)?,
+        State::Adopted { .. } | State::Guest { .. } => {
+            database.keep_side_in_memory();
+            memory::prepare(&database)?;
+        }
+        State::Empty => return Err(Failure::Store(StoreError::refused(path, Refusal::Empty))),
     }
     database.refresh()?;
     database.execute_batch("COMMIT")?;
@@ -178,21 +190,17 @@ pub(crate) fn is_later(database: &Database) -> bool {
     database.revision() > REVISION
 }
 
+/// Returns whether an earlier revision has brought the file into use, so that the first write has to add to it.
+pub(crate) fn is_behind(database: &Database) -> bool {
+    (1..REVISION).contains(&database.revision())
+}
+
 /// Refuses to write a file that a later revision has brought into use since it was opened.
 pub(crate) fn refuse_later(database: &Database, location: &Location) -> Result<(), Failure> {
     let revision = database.revision();
     let refusal = Refusal::NewerRevision { revision };
     let refused = || Failure::Store(StoreError::Refused { location: location.clone(), refusal });
     if is_later(database) { Err(refused()) } else { Ok(()) }
-}
-
-/// Returns whether a file that is only read is adopted. Fails if it is not an agent's file.
-fn look_to_read(database: &Database, path: &Path) -> Result<bool, Failure> {
-    match look(database, path)? {
-        State::Current | State::Later { .. } => Ok(true),
-        State::Adopted { .. } | State::Guest { .. } => Ok(false),
-        State::Empty => Err(Failure::Store(StoreError::refused(path, Refusal::Empty))),
-    }
 }
 
 /// Returns the names of our tables, indexes, views and triggers in a file, in order, as far as our statements created

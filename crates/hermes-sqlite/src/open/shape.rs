@@ -17,8 +17,20 @@ pub(crate) struct Shape {
     /// Whether `hx_archived` exists, which has the archived sessions of a file without that column and is created by
     /// the first.
     pub(crate) archived_beside: bool,
+    /// `sessions.rewind_count`: how often messages were undone.
+    pub(crate) rewinds: bool,
+    /// Whether `hx_change` exists, which is ours and created when somebody follows changes.
+    pub(crate) changes: bool,
+    /// Whether `hx_undone` exists, which is ours and created by the first undo.
+    pub(crate) undone: bool,
     /// `session_model_usage`: counters by model.
     pub(crate) model_usage: bool,
+    /// Whether `hx_session` has the causes of resets; a file of revision 1 has none until it is written.
+    pub(crate) causes: bool,
+    /// Whether `hx_handoff` has the columns of revision 2.
+    pub(crate) handoffs: bool,
+    /// `gateway_routing`: the routes of an agent's gateway.
+    pub(crate) routing: bool,
     /// Whether `hx_pin` and `hx_tag` exist, which are ours and created by the first pin or tag.
     pub(crate) pins_and_tags: bool,
 }
@@ -36,7 +48,13 @@ impl Shape {
             compacted: has("messages", "compacted")?,
             archived: has("sessions", "archived")?,
             archived_beside: has("hx_archived", "session_id")?,
+            rewinds: has("sessions", "rewind_count")?,
+            changes: has("hx_change", "number")?,
+            undone: has("hx_undone", "hx_batch")?,
             model_usage: has("session_model_usage", "input_tokens")?,
+            causes: has("hx_session", "cause")?,
+            handoffs: has("hx_handoff", "expires_at")?,
+            routing: has("gateway_routing", "entry_json")?,
             pins_and_tags: has("hx_pin", "pinned_at")? && has("hx_tag", "tag")?,
         })
     }
@@ -60,6 +78,48 @@ impl Shape {
     /// messages.
     pub(crate) const fn was_compacted(self) -> Option<&'static str> {
         if self.active && self.compacted { Some("active = 0 AND compacted = 1") } else { None }
+    }
+
+    /// Returns the SQL condition that a message was undone and stayed in the table; `None` if this file has no such
+    /// messages.
+    pub(crate) const fn was_undone(self) -> Option<&'static str> {
+        match (self.active, self.compacted) {
+            (true, true) => Some("active = 0 AND compacted IS NOT 1"),
+            (true, false) => Some("active = 0"),
+            (false, _) => None,
+        }
+    }
+
+    /// Returns whether undone messages stay in the table.
+    pub(crate) const fn has_active(self) -> bool {
+        self.active
+    }
+
+    /// Returns whether messages can be compacted.
+    pub(crate) const fn has_compacted(self) -> bool {
+        self.compacted
+    }
+
+    /// Returns a table, for use after FROM, with a row and the column `session_id` for each message, undone ones too.
+    pub(crate) const fn every_message(self) -> &'static str {
+        if self.undone {
+            "(SELECT session_id FROM messages UNION ALL SELECT session_id FROM hx_undone WHERE hx_number IS NULL AND role IS NOT NULL)"
+        } else {
+            "messages"
+        }
+    }
+
+    /// Returns the SQL expression for the time of the newest message of a session `s`, undone ones too; NULL if it has
+    /// none. Numbers sort before text, so the bound excludes values that are not times.
+    pub(crate) const fn newest_time(self) -> &'static str {
+        if self.undone {
+            "(SELECT max(time) FROM (SELECT (SELECT m.timestamp FROM messages m WHERE m.session_id = s.id \
+             AND m.timestamp <= 9e999 ORDER BY m.timestamp DESC LIMIT 1) AS time UNION ALL SELECT u.timestamp \
+             FROM hx_undone u WHERE u.session_id = s.id AND u.hx_number IS NULL AND u.timestamp <= 9e999))"
+        } else {
+            "(SELECT m.timestamp FROM messages m WHERE m.session_id = s.id AND m.timestamp <= 9e999 \
+             ORDER BY m.timestamp DESC LIMIT 1)"
+        }
     }
 
     /// Returns the SQL expression, 0 or 1, that a session with this alias is archived.

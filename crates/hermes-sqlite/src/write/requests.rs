@@ -35,35 +35,61 @@ pub(crate) fn once_in<T: Answer>(
     fingerprint: &str,
     work: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let work = || {
+    once_if(database, request, Some(changed), fingerprint, work, |_| Some(session.clone()))
+}
+
+/// Does the same as [`once`] for a change that may change nothing. `lives` returns the session that the key lives as
+/// long as; `None` stores no key.
+pub(crate) fn once_if<T: Answer>(
+    database: &Database,
+    request: &Request,
+    changed: Option<&SessionId>,
+    fingerprint: &str,
+    work: impl FnOnce() -> Result<T, Failure>,
+    lives: impl FnOnce(&T) -> Option<SessionId>,
+) -> Result<T, Failure> {
+    if let Some(answer) = recall(database, request, fingerprint)? {
+        return Ok(answer);
+    }
+    if let Some(changed) = changed {
         fence::check(database, changed, request)?;
-        work()
-    };
-    let Some(key) = &request.key else { return work() };
+    }
+    let answer = work()?;
+    if let Some(key) = &request.key
+        && let Some(session) = lives(&answer)
+    {
+        database.prepare_cached(statements::REMEMBER_REQUEST)?.execute(params![
+            key.as_str(),
+            session.as_str(),
+            answer.first_message().map(|id| id.0),
+            fingerprint,
+            answer.keep()
+        ])?;
+    }
+    Ok(answer)
+}
+
+/// Returns the stored answer under the request's key; `None` if the key was not applied, or is no longer valid.
+pub(crate) fn recall<T: Answer>(
+    database: &Database,
+    request: &Request,
+    fingerprint: &str,
+) -> Result<Option<T>, Failure> {
+    let Some(key) = &request.key else { return Ok(None) };
     let kept: Option<(String, String, bool)> = database
         .prepare_cached(statements::REQUEST)?
         .query_row(params![key.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     match kept {
-        None => {}
+        None => Ok(None),
         // Its messages are gone, so the key is no longer valid.
         Some((_, _, false)) => {
-            _ = database.prepare_cached(statements::FORGET_REQUEST)?.execute(params![key.as_str()])?
+            database.prepare_cached(statements::FORGET_REQUEST)?.execute(params![key.as_str()])?;
+            Ok(None)
         }
-        Some((known, answer, true)) => {
-            return match T::recall(&answer).filter(|_| known == fingerprint) {
-                Some(answer) => Ok(answer),
-                None => Err(Conflict::KeyReused(key.clone()).into()),
-            };
-        }
+        Some((known, answer, true)) => match T::recall(&answer).filter(|_| known == fingerprint) {
+            Some(answer) => Ok(Some(answer)),
+            None => Err(Conflict::KeyReused(key.clone()).into()),
+        },
     }
-    let answer = work()?;
-    database.prepare_cached(statements::REMEMBER_REQUEST)?.execute(params![
-        key.as_str(),
-        session.as_str(),
-        answer.first_message().map(|id| id.0),
-        fingerprint,
-        answer.keep()
-    ])?;
-    Ok(answer)
 }

@@ -25,6 +25,7 @@ struct Write<T, F> {
     op: &'static str,
     location: Arc<Location>,
     asked: Instant,
+    is_synced: bool,
     work: F,
     damage: Damage,
     outcome: Option<Result<T, Failure>>,
@@ -38,6 +39,10 @@ impl<T: Send, F: FnMut(&Database) -> Result<T, Failure> + Send> WriteJob for Wri
 
     fn asked(&self) -> Instant {
         self.asked
+    }
+
+    fn is_synced(&self) -> bool {
+        self.is_synced
     }
 
     fn run(&mut self, database: &Database) -> bool {
@@ -179,12 +184,32 @@ impl Workers {
         op: &'static str,
         work: impl FnMut(&Database) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.write_as(op, true, work).await
+    }
+
+    /// Runs `work` like [`Workers::write`], and returns once it is committed. It is lost if the power fails before
+    /// another write reaches the disk.
+    pub(crate) async fn write_unsynced<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        work: impl FnMut(&Database) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.write_as(op, false, work).await
+    }
+
+    async fn write_as<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        is_synced: bool,
+        work: impl FnMut(&Database) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
         self.may_write(op)?;
         let (answer, answered) = oneshot::channel();
         self.send(WriterMessage::Write(Box::new(Write {
             op,
             location: Arc::clone(&self.location),
             asked: Instant::now(),
+            is_synced,
             work,
             damage: self.damage.clone(),
             outcome: None,

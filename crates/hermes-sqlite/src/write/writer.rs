@@ -39,6 +39,11 @@ pub(crate) trait WriteJob: Send {
     fn op(&self) -> &'static str;
     /// Returns when it was requested; its deadline counts from then.
     fn asked(&self) -> Instant;
+    /// Returns whether it is answered only once it is on disk. The others may be lost with the power, in the order of
+    /// the commits.
+    fn is_synced(&self) -> bool {
+        true
+    }
     /// Runs the work and keeps the outcome. Returns whether it succeeded.
     fn run(&mut self, database: &Database) -> bool;
     /// Sends the outcome to the caller.
@@ -340,7 +345,8 @@ impl Writer {
     ///
     /// This includes jobs that changed nothing: what they read may have been committed by another process a moment ago.
     fn answer(&mut self, jobs: Jobs) {
-        match self.durability.sync() {
+        let synced = if jobs.iter().any(|job| job.is_synced()) { self.durability.sync() } else { Ok(()) };
+        match synced {
             Ok(()) => {
                 jobs.into_iter().for_each(|job| job.answer());
             }

@@ -51,6 +51,8 @@ async fn a_process_of_its_own() {
             println!("\noptimized yes");
         }
         "append" => append(&store, argument).await,
+        "answer" => crate::live::answer(&store).await,
+        "fight" => crate::live::fight(&store, argument.parse().unwrap()).await,
         "descriptors" => crate::log::use_it(store, path.as_ref()).await,
         "import" => {
             let mut lines = std::io::BufReader::new(std::fs::File::open(argument).unwrap());

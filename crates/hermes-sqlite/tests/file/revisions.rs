@@ -9,7 +9,7 @@ fn raise(file: &File, reads_from: &str) {
     file.foreign()
         .execute_batch(&format!(
             "BEGIN; CREATE TABLE hx_later (id INTEGER PRIMARY KEY);
-             INSERT INTO hx_state VALUES ('reads_from', '{reads_from}'); PRAGMA user_version = 99; COMMIT"
+             INSERT OR REPLACE INTO hx_state VALUES ('reads_from', '{reads_from}'); PRAGMA user_version = 99; COMMIT"
         ))
         .unwrap();
 }
@@ -38,7 +38,7 @@ fn is_refused<T>(outcome: Result<T, StoreError>) {
 #[tokio::test]
 async fn a_later_revision_that_permits_it_is_read_and_not_written() {
     let file = with_a_session().await;
-    raise(&file, "1");
+    raise(&file, "2");
     let before = std::fs::read(file.path()).unwrap();
     is_refused(open(&file, SqliteOptions::default()));
     let read_only = open(&file, SqliteOptions { read_only: true, ..SqliteOptions::default() }).unwrap();
@@ -63,7 +63,7 @@ async fn a_later_revision_that_does_not_permit_it_is_refused() {
         }
     }
     let file = with_a_session().await;
-    file.foreign().execute_batch("PRAGMA user_version = 99").unwrap();
+    file.foreign().execute_batch("DELETE FROM hx_state WHERE key = 'reads_from'; PRAGMA user_version = 99").unwrap();
     is_refused(open(&file, SqliteOptions { read_only: true, ..SqliteOptions::default() }));
 }
 
@@ -72,7 +72,7 @@ async fn a_store_that_is_open_stops_writing_when_a_later_revision_arrives() {
     let file = with_a_session().await;
     let store = file.open();
     store.append(&id("a"), &[user("second")], &at(3.0)).await.unwrap();
-    raise(&file, "1");
+    raise(&file, "2");
     is_refused(store.append(&id("a"), &[user("third")], &at(4.0)).await);
     assert_eq!(store.session(&id("a")).await.unwrap().unwrap().message_count, 2);
     drop(store);

@@ -41,6 +41,7 @@ mod old_schema;
 mod on_our_file;
 mod on_their_file;
 mod optimize;
+mod owners;
 mod peer;
 mod process;
 mod releases;

@@ -258,8 +258,8 @@ fn with_left(told: Notice, left: &[String]) -> Notice {
 /// Deletes a conversation. Returns the text to report, and the files that could not be removed.
 async fn delete_one(desk: &Desk, id: &SessionId) -> Result<(String, Vec<String>), CliError> {
     let store = desk.for_writing().await?;
-    let preview = trash::preview(&**store, id, None).await?;
     let now = clock::now();
+    let preview = trash::preview(&**store, id, None, now.at).await?;
     let report = trash::delete(&**store, &preview, desk.trash_days, desk.transcripts.as_ref(), now.at).await?;
     let doomed = [preview];
     let way_back = DeletePlan { doomed: &doomed, until: report.until }.way_back(&now, &desk.context.place());

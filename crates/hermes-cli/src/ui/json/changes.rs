@@ -21,7 +21,12 @@ pub(crate) fn deleted(preview: &DeletePreview, report: &DeleteReport) -> String 
         messages: report.deleted.messages,
         files: report.transcripts.files,
         until: report.until.map(Timestamp::seconds),
+        owner: owner(preview),
     })
+}
+
+fn owner(preview: &DeletePreview) -> Option<&str> {
+    preview.owner.as_ref().map(|owner| owner.lease.holder.label.as_str())
 }
 
 /// Returns what would be deleted of a conversation or a delegate.
@@ -34,6 +39,7 @@ pub(crate) fn to_delete(preview: &DeletePreview, until: Option<Timestamp>) -> St
         messages: preview.states.total(),
         files: preview.files,
         until: until.map(Timestamp::seconds),
+        owner: owner(preview),
     })
 }
 

@@ -126,6 +126,7 @@ pub(super) const COMMANDS: &[Row] = &[
         writes: &[&["sessiondb", "migrate", "--from", "OTHER", "--to", "DB", "--merge"]],
         adopts: &[&["sessiondb", "migrate", "--from", "OTHER", "--to", "DB", "--merge"]],
     },
+    looks(&["sessiondb", "owners"], &[&["sessiondb", "owners"], &["sessiondb", "owners", "--json"]]),
     looks(&["sessiondb", "rpc"], &[&["sessiondb", "rpc"], &["sessiondb", "rpc", "--read-only"]]),
     looks(&["sessiondb", "status"], &[&["sessiondb", "status"], &["sessiondb", "status", "--json"]]),
 ];

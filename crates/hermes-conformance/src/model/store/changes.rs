@@ -7,7 +7,7 @@ use hermes_session::{ChangeStore, StoreError};
 
 #[async_trait]
 impl ChangeStore for ModelStore {
-    async fn changes(&self, _after: Option<&ChangeMark>) -> Result<Changes, StoreError> {
-        todo!()
+    async fn changes(&self, after: Option<&ChangeMark>) -> Result<Changes, StoreError> {
+        Ok(self.state().changes_after(after))
     }
 }

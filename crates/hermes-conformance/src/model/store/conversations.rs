@@ -80,7 +80,7 @@ impl ConversationStore for ModelStore {
     }
 
     async fn delete(&self, id: &SessionId, extent: DeleteExtent, request: &Request) -> Result<Deleted, StoreError> {
-        self.once(request, change::delete(id, extent), id, |state| state.delete(id, extent))
+        self.once(request, change::delete(id, extent), id, |state| state.delete(id, extent, request.at))
     }
 
     async fn trash_chain(&self, id: &SessionId, until: Timestamp, request: &Request) -> Result<Deleted, StoreError> {

@@ -4,6 +4,7 @@ use super::super::ModelStore;
 use async_trait::async_trait;
 use hermes_session::gateway::{Claim, Claimed, Handoff, HandoffEnd, HandoffProgress, HandoffRequest};
 use hermes_session::live::Holder;
+use hermes_session::live::lease::check_ttl;
 use hermes_session::{
     GatewayStore, Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode, Topics,
     TopicsImported, change,
@@ -19,9 +20,8 @@ impl GatewayStore for ModelStore {
         request: &Request,
     ) -> Result<bool, StoreError> {
         what.check()?;
-        self.once(request, change::request_handoff(id, what), id, |state| {
-            Ok(state.step(id, |handoff| handoff.requested(what, request.at))?.is_some())
-        })
+        let print = change::request_handoff(id, what);
+        self.once(request, print, id, |state| state.request_handoff(id, what, request.at))
     }
 
     async fn claim_handoff(
@@ -31,11 +31,11 @@ impl GatewayStore for ModelStore {
         who: Option<&Holder>,
         request: &Request,
     ) -> Result<Option<Claimed>, StoreError> {
-        who.map_or(Ok(()), Holder::check)?;
-        self.once(request, change::claim_handoff(id), id, |state| {
-            let taken = state.step(id, |handoff| handoff.claimed(lease, who, request.at))?;
-            Ok(taken.map(|taken| Claimed { claim: Claim(taken.claims), fence: None }))
-        })
+        if let Some(who) = who {
+            who.check()?;
+            check_ttl(lease)?;
+        }
+        self.once(request, change::claim_handoff(id), id, |state| state.claim_handoff(id, lease, who, request.at))
     }
 
     async fn advance_handoff(
@@ -70,8 +70,9 @@ impl GatewayStore for ModelStore {
         end: &HandoffEnd,
         request: &Request,
     ) -> Result<bool, StoreError> {
-        self.once(request, change::end_handoff(id, claim, end), id, |state| {
-            Ok(state.step(id, |handoff| handoff.ended(claim, end, request.at))?.is_some())
+        let end = end.clone().checked()?;
+        self.once(request, change::end_handoff(id, claim, &end), id, |state| {
+            state.end_handoff(id, claim, &end, request)
         })
     }
 

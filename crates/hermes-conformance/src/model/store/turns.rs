@@ -56,8 +56,8 @@ impl TurnStore for ModelStore {
 
     async fn open_turns(&self, after: Option<TurnId>, limit: u32) -> Result<Vec<Turn>, StoreError> {
         let state = self.state();
-        let later = state.turns.values().filter(|turn| after.is_none_or(|after| turn.id > after));
-        Ok(later.take(limit as usize).cloned().collect())
+        let later = state.open_turns().filter(|turn| after.is_none_or(|after| turn.id > after));
+        Ok(later.take(limit as usize).collect())
     }
 
     async fn undo(&self, id: &SessionId, from: MessageId, request: &Request) -> Result<Undone, StoreError> {

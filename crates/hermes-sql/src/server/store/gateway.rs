@@ -10,6 +10,7 @@ macro_rules! server_gateway {
             use async_trait::async_trait;
             use hermes_session::gateway::{Claim, Claimed, Handoff, HandoffEnd, HandoffProgress, HandoffRequest};
             use hermes_session::live::Holder;
+            use hermes_session::live::lease::check_ttl;
             use hermes_session::{
                 GatewayStore, Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode, Topics,
                 TopicsImported, change,
@@ -41,7 +42,10 @@ macro_rules! server_gateway {
                     who: Option<&Holder>,
                     request: &Request,
                 ) -> Result<Option<Claimed>, StoreError> {
-                    who.map_or(Ok(()), Holder::check)?;
+                    if let Some(who) = who {
+                        who.check()?;
+                        check_ttl(lease)?;
+                    }
                     job!(&self.database, Purpose::write(&[]), "claim a handoff", |transaction| handoffs::claim(
                         transaction,
                         id,
@@ -81,11 +85,12 @@ macro_rules! server_gateway {
                     end: &HandoffEnd,
                     request: &Request,
                 ) -> Result<bool, StoreError> {
+                    let end = end.clone().checked()?;
                     job!(&self.database, Purpose::write(&[]), "finish a handoff", |transaction| handoffs::end(
                         transaction,
                         id,
                         claim,
-                        end,
+                        &end,
                         request
                     ))
                 }

@@ -12,6 +12,7 @@ macro_rules! server_maintenance {
             use async_trait::async_trait;
             use hermes_session::extra::Table;
             use hermes_session::import::{ImportPiece, Imported, LeftOut, TableRow, checked_link};
+            use hermes_session::live::{Carried, LiveRecord};
             use hermes_session::retention::{Pruned, RetentionPolicy};
             use hermes_session::{
                 BackupReport, Foreign, Insights, InsightsRequest, Maintenance, Optimizing, PinAndTags, Relation,
@@ -20,17 +21,22 @@ macro_rules! server_maintenance {
             use std::path::Path;
             use $crate::job;
             use $crate::server::{
-                Words as _, deletion, import, insights, maintenance, messages, meta, pins_and_tags, statistics, verify,
+                Words as _, carry, changes, deletion, import, insights, maintenance, messages, meta, pins_and_tags,
+                statistics, verify,
             };
 
             #[async_trait]
             impl Maintenance for $store {
                 async fn upkeep(&self) -> Result<bool, StoreError> {
                     let is_done = self.optimize().await? == Optimizing::Done;
+                    let has_old =
+                        job!(&self.database, Purpose::write_much(&[]), "forget old changes", |transaction| {
+                            changes::prune(transaction)
+                        })?;
                     if is_done {
                         self.database.tidy().await;
                     }
-                    Ok(!is_done)
+                    Ok(!is_done || has_old)
                 }
 
                 async fn optimize(&self) -> Result<Optimizing, StoreError> {
@@ -154,6 +160,25 @@ macro_rules! server_maintenance {
                     job!(&self.database, Purpose::write(&[]), "import pins and tags", |transaction| {
                         pins_and_tags::import(transaction, pins_and_tags)
                     })
+                }
+
+                async fn live_records(
+                    &self,
+                    after: Option<&LiveRecord>,
+                    limit: u32,
+                ) -> Result<Vec<LiveRecord>, StoreError> {
+                    job!(&self.database, Purpose::Read, "read live data", |transaction| carry::list(
+                        transaction,
+                        after,
+                        limit
+                    ))
+                }
+
+                async fn import_live(&self, records: &[LiveRecord]) -> Result<Vec<Carried>, StoreError> {
+                    job!(&self.database, Purpose::write_much(&[]), "import live data", |transaction| carry::import(
+                        transaction,
+                        records
+                    ))
                 }
 
                 async fn meta_page(

@@ -5,7 +5,7 @@ use crate::calls::{handoffs, topics};
 use crate::write::database::Database;
 use async_trait::async_trait;
 use hermes_session::gateway::{Claim, Claimed, Handoff, HandoffEnd, HandoffProgress, HandoffRequest};
-use hermes_session::live::Holder;
+use hermes_session::live::{Holder, SwitchTo};
 use hermes_session::{
     GatewayStore, Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode, Topics,
     TopicsImported,
@@ -63,9 +63,20 @@ impl GatewayStore for SqliteStore {
         end: &HandoffEnd,
         request: &Request,
     ) -> Result<bool, StoreError> {
-        let (id, end, request) = (id.clone(), end.clone(), request.clone());
+        const OP: &str = "finish a handoff";
+        let (id, end, request) = (id.clone(), end.clone().checked()?, request.clone());
+        let made = match &end {
+            HandoffEnd::Arrived(switch) => match &switch.to {
+                SwitchTo::New(new) => Some(new.id.clone()),
+                SwitchTo::Existing(_) => None,
+            },
+            HandoffEnd::Completed | HandoffEnd::Failed(_) => None,
+        };
         let work = move |database: &Database| handoffs::end(database, &id, claim, &end, &request);
-        self.workers.write("finish a handoff", work).await
+        match made {
+            Some(new) => self.make(OP, new, work).await,
+            None => self.workers.write(OP, work).await,
+        }
     }
 
     async fn handoff(&self, id: &SessionId) -> Result<Option<Handoff>, StoreError> {

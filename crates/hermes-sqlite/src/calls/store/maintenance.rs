@@ -1,7 +1,9 @@
 //! Upkeep, verification, backup, statistics, retention, import.
 
 use super::SqliteStore;
-use crate::calls::{deletion, extra, import, insights, maintenance, meta, pins_and_tags, recount, statistics, trash};
+use crate::calls::{
+    carry, deletion, extra, import, insights, maintenance, meta, pins_and_tags, recount, statistics, trash,
+};
 use crate::care::fresh::Decides;
 use crate::care::{backup, fresh, optimize, verify};
 use crate::index::indexes;
@@ -11,6 +13,7 @@ use crate::write::database::Database;
 use async_trait::async_trait;
 use hermes_session::extra::Table;
 use hermes_session::import::{ImportPiece, Imported, LeftOut, TableRow, checked_link};
+use hermes_session::live::{Carried, LiveRecord};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
     BackupReport, Foreign, Insights, InsightsRequest, Maintenance, Optimizing, PinAndTags, Relation, Report, Room,
@@ -134,6 +137,16 @@ impl Maintenance for SqliteStore {
         self.workers
             .write("import rows of other tables", move |database| trash::import_rows(database, &session, &rows))
             .await
+    }
+
+    async fn live_records(&self, after: Option<&LiveRecord>, limit: u32) -> Result<Vec<LiveRecord>, StoreError> {
+        let after = after.cloned();
+        self.workers.read("read live data", move |database| carry::list(database, after.as_ref(), limit)).await
+    }
+
+    async fn import_live(&self, records: &[LiveRecord]) -> Result<Vec<Carried>, StoreError> {
+        let records = records.to_vec();
+        self.workers.write("import live data", move |database| carry::import(database, &records)).await
     }
 
     async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {

@@ -59,6 +59,13 @@ pub(crate) fn show_kept(database: &Database, number: i64) -> Result<(), Failure>
             names(&sessions, ""),
             names(&messages, "")
         ))?;
+        if database.shape().undone {
+            database.execute_batch(&format!(
+                "CREATE TEMP VIEW hx_undone AS SELECT rowid AS rowid, {}, hx_batch, hx_undone_at, NULL AS hx_number \
+                 FROM main.hx_undone WHERE hx_number = (SELECT number FROM temp.hx_shown);",
+                tables::undone_columns(database)?
+            ))?;
+        }
     }
     database.execute("UPDATE temp.hx_shown SET number = ?", [number])?;
     Ok(())

@@ -6,7 +6,7 @@ use super::tables::{self, Column, Linked};
 use super::{find, forget};
 use crate::calls::hidden::{self, Arrival, Hidden};
 use crate::calls::row::{require, text, time};
-use crate::calls::{archive, deletion, import, pins_and_tags, sessions};
+use crate::calls::{archive, deletion, import, pins_and_tags, sessions, undo};
 use crate::care::refresh;
 use crate::error::Failure;
 use crate::index::indexes;
@@ -116,6 +116,8 @@ pub(crate) fn finish(database: &Database, id: &SessionId, request: &Request) -> 
                 .prepare_cached("SELECT count(*) FROM messages WHERE session_id = ?")?
                 .query_row(params![member.as_str()], |row| row.get::<_, i64>(0).map(i64::unsigned_abs))?;
             retitled.extend(show(database, entry.number, member)?);
+            undo::restore(database, member, entry.number)?;
+            messages += undo::count(database, member)?;
         }
         if let Some(first) = members.first() {
             pins_and_tags::import(database, &[(first.clone(), noted_pins_and_tags(database, entry.number)?)])?;
@@ -276,6 +278,9 @@ impl<'a> Copier<'a> {
             }
             for (row, had, has_nul) in rows {
                 let id = self.message(row, MessageId(had), MessageId(arrival.last))?;
+                if id.0 != had {
+                    undo::renumber(database, session, self.number, MessageId(had), id)?;
+                }
                 if has_nul && !is_deferred {
                     indexes::settle(database, session, id)?;
                 }

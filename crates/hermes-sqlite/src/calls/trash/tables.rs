@@ -58,6 +58,20 @@ fn messages() -> Kept {
     }
 }
 
+/// Undone messages (`crate::calls::undo`). Their columns are those of messages, in the trash or not.
+fn undone() -> Kept {
+    Kept {
+        name: "hx_undone".into(),
+        of: "messages".into(),
+        besides: "hx_batch INTEGER, hx_undone_at REAL, hx_number INTEGER",
+        indexes: "CREATE INDEX IF NOT EXISTS hx_undone_place ON hx_undone(session_id, id);
+            CREATE TRIGGER IF NOT EXISTS hx_undone_gone AFTER DELETE ON sessions BEGIN
+                DELETE FROM hx_undone WHERE session_id = old.id AND hx_number IS NULL;
+            END;"
+            .into(),
+    }
+}
+
 fn referring(table: &str) -> Kept {
     let name = format!("{WITH}{table}");
     let index = quoted(&format!("{name}_number"));
@@ -185,24 +199,38 @@ pub(super) fn make(database: &Database) -> Result<(), Failure> {
     database.execute_batch(ENTRIES)?;
     let with = going_with_a_session(database)?;
     let with = with.iter().map(|(table, _)| referring(table));
-    for Kept { name, of, besides, indexes } in [sessions(), messages()].into_iter().chain(with) {
-        let (agents, ours) = (columns_of(database, &of)?, columns_of(database, &name)?);
-        let name = quoted(&name);
-        if ours.is_empty() {
-            // Without the agent's constraints: a row that it accepted is kept even if its rules change.
-            let list: Vec<String> = agents.iter().map(|column| format!("{} {}", column.name, column.kind)).collect();
-            database.execute_batch(&format!("CREATE TABLE {name} ({besides}, {})", list.join(", ")))?;
-        } else {
-            for column in agents.iter().filter(|column| !ours.iter().any(|other| other.name == column.name)) {
-                add(database, &name, column)?;
-            }
-        }
-        database.execute_batch(&indexes)?;
+    for kept in [sessions(), messages()].into_iter().chain(with) {
+        make_one(database, &kept)?;
     }
     if !keeps_archived(database)? {
         database.execute_batch("ALTER TABLE hx_trash_session ADD COLUMN hx_archived INTEGER")?;
     }
     Ok(())
+}
+
+/// Creates the table of undone messages, and columns that are missing.
+pub(crate) fn make_undone(database: &Database) -> Result<(), Failure> {
+    make_one(database, &undone())
+}
+
+/// Returns the columns that messages and undone messages have.
+pub(crate) fn undone_columns(database: &Database) -> Result<String, rusqlite::Error> {
+    Ok(names(&shared(database, &undone())?, ""))
+}
+
+fn make_one(database: &Database, Kept { name, of, besides, indexes }: &Kept) -> Result<(), Failure> {
+    let (agents, ours) = (columns_of(database, of)?, columns_of(database, name)?);
+    let name = quoted(name);
+    if ours.is_empty() {
+        // Without the agent's constraints: a row that it accepted is kept even if its rules change.
+        let list: Vec<String> = agents.iter().map(|column| format!("{} {}", column.name, column.kind)).collect();
+        database.execute_batch(&format!("CREATE TABLE {name} ({besides}, {})", list.join(", ")))?;
+    } else {
+        for column in agents.iter().filter(|column| !ours.iter().any(|other| other.name == column.name)) {
+            add(database, &name, column)?;
+        }
+    }
+    Ok(database.execute_batch(indexes)?)
 }
 
 /// Adds a column, with its default if SQLite accepts that for existing rows.

@@ -18,6 +18,12 @@ pub struct Holdings {
     pub tags: u64,
     /// Sessions that our own table has as archived.
     pub archived: u64,
+    /// Routes of chats.
+    pub routes: u64,
+    /// Accounts that have received messages, with the position up to which they have.
+    pub cursors: u64,
+    /// Undone messages that only our own table has.
+    pub undone: u64,
     /// Rows of the agent's other tables that went to the trash with a session, by the agent's table.
     pub rows: Vec<(String, u64)>,
 }
@@ -25,16 +31,17 @@ pub struct Holdings {
 impl Holdings {
     /// Whether nothing would be lost.
     pub const fn is_empty(&self) -> bool {
-        self.trashed == 0 && self.pins == 0 && self.tags == 0 && self.archived == 0
+        let is_unnoted = self.pins == 0 && self.tags == 0 && self.archived == 0;
+        self.trashed == 0 && is_unnoted && self.routes == 0 && self.cursors == 0 && self.undone == 0
     }
 }
 
-/// Tables that have to be empty, each with the reason if it has one row, and if it has more: a row is work left for a
-/// process of ours.
-const WAITING: [(&str, &str, &str); 3] = [
-    ("hx_inbox", "message waits in the inbox", "messages wait in the inbox"),
-    ("hx_outbox", "message waits in the outbox", "messages wait in the outbox"),
-    ("hx_turn", "turn is open", "turns are open"),
+/// Rows that are work left for a process of ours: the table, the condition, and the reason if there is one row, and if
+/// there are more.
+const WAITING: [(&str, &str, &str, &str); 3] = [
+    ("hx_inbox", "WHERE settled_at IS NULL", "message waits in the inbox", "messages wait in the inbox"),
+    ("hx_outbox", "WHERE settled_at IS NULL", "message waits in the outbox", "messages wait in the outbox"),
+    ("hx_turn", "", "turn is open", "turns are open"),
 ];
 
 /// Counts the rows that only our tables hold. A missing table counts as empty.
@@ -44,6 +51,9 @@ pub(super) fn count(connection: &Connection) -> Result<Holdings, rusqlite::Error
         pins: rows(connection, "hx_pin", "")?,
         tags: rows(connection, "hx_tag", "")?,
         archived: rows(connection, "hx_archived", "")?,
+        routes: rows(connection, "hx_route", "")?,
+        cursors: rows(connection, "hx_cursor", "")?,
+        undone: rows(connection, "hx_undone", "WHERE hx_number IS NULL AND role IS NOT NULL")?,
         rows: with_sessions(connection)?,
     })
 }
@@ -62,8 +72,8 @@ fn with_sessions(connection: &Connection) -> Result<Vec<(String, u64)>, rusqlite
 
 /// Returns the rows of [`WAITING`] that keep a store from being detached; `None` if there are none.
 pub(super) fn waiting(connection: &Connection) -> Result<Option<String>, rusqlite::Error> {
-    for (table, one, many) in WAITING {
-        match rows(connection, table, "")? {
+    for (table, condition, one, many) in WAITING {
+        match rows(connection, table, condition)? {
             0 => {}
             1 => return Ok(Some(format!("1 {one}"))),
             count => return Ok(Some(format!("{count} {many}"))),

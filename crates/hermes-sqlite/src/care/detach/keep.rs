@@ -1,19 +1,21 @@
 //! Writes the file with the data that only our tables hold. `hermes sessions import` reads it.
 //!
 //! It has a line for the pin and tags of each conversation with any, a line for each session that our own table has as
-//! archived, then the conversations of the trash as exported sessions, each line with its entry. `docs/leaving.md`
+//! archived, for each route, cursor, cause of a reset and undone message, then the conversations of the trash as exported sessions, each line with its entry. `docs/leaving.md`
 //! describes the format.
 
 use super::holdings;
 use crate::calls::trash::{self, Kept};
-use crate::calls::{archive, messages, row};
+use crate::calls::{archive, carry, messages, row, undo};
 use crate::error::Failure;
 use crate::open::{copy, place};
 use crate::write::database::Database;
 use hermes_session::export::{
-    SESSION_LINE_END, archived_line, line_head_with_pin_and_tags, message_object, pins_and_tags_line, with_trash,
+    SESSION_LINE_END, archived_line, line_head_with_pin_and_tags, live_line, message_object, pins_and_tags_line,
+    undone_line, with_trash,
 };
 use hermes_session::import::InTrash;
+use hermes_session::live::LiveRecord;
 use hermes_session::{MessageId, MessageRequest, PinAndTags, Purpose, SessionId, StoreError, TargetProblem};
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write as _};
@@ -53,6 +55,23 @@ fn lines(
     }
     for id in archive::beside(database)? {
         put(&archived_line(&id))?;
+    }
+    let mut after: Option<LiveRecord> = None;
+    loop {
+        let page = carry::list(database, after.as_ref(), PAGE)?;
+        for line in page.iter().filter_map(live_line) {
+            put(&line)?;
+        }
+        match page.last() {
+            Some(last) if page.len() == PAGE as usize => after = Some(last.clone()),
+            _ => break,
+        }
+    }
+    for id in undo::sessions(database)? {
+        // The agent's table has the others.
+        for undone in undo::whole_of(database, &id)? {
+            put(&undone_line(&id, &undone))?;
+        }
     }
     for (at, entry) in holdings::trashed(database)?.into_iter().enumerate() {
         trash::show_kept(database, entry.number)?;

@@ -1,7 +1,7 @@
 //! Completes unfinished work in short steps: hidden sessions, indexing, an interrupted `optimize`.
 
 use crate::calls::hidden::{self, Hidden};
-use crate::calls::{archive, deletion, recount, sessions, trash};
+use crate::calls::{archive, deletion, recount, sessions, trash, undo};
 use crate::care::refresh;
 use crate::error::Failure;
 use crate::index::indexes;
@@ -50,7 +50,7 @@ fn resolve(database: &Database, id: &SessionId, state: &str) -> Result<(), Failu
                 let there: i64 = database
                     .prepare_cached("SELECT count(*) FROM messages WHERE session_id = ?")?
                     .query_row(params![id.as_str()], |row| row.get(0))?;
-                there > came
+                there + undo::count(database, id)? as i64 > came
             }
             _ => trash::is_gone_on_with(database, id)?,
         };

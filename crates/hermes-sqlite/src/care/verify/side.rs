@@ -1,6 +1,7 @@
 //! Compares our side rows with recomputed values.
 
 use crate::calls::row::{text, time};
+use crate::care::orphans;
 use crate::care::refresh::{self, Places};
 use crate::care::stale::{Stale, place_bit};
 use crate::error::Failure;
@@ -27,6 +28,7 @@ pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure
     }
     surplus(database, check)?;
     hidden(database, check)?;
+    orphans::report(database, check)?;
     let mut places = Places::default();
     let unsettled = unsettled(database, &mut places)?;
     let mut statement = database.prepare(

@@ -18,6 +18,8 @@ pub(super) enum State {
     Guest { version: i64 },
     /// It is adopted and complete.
     Current,
+    /// An earlier revision of this program adopted it, and tables of this one are missing.
+    Behind,
     /// A later revision of this program wrote it, and permits this one to read it.
     Later { revision: i64 },
 }
@@ -36,8 +38,8 @@ const ESSENTIAL: [(&str, &str); 7] = [
 pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failure> {
     let refused = |refusal: Refusal| Failure::Store(StoreError::refused(path, refusal));
     let revision: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if revision == REVISION && is_complete(connection)? {
-        return Ok(State::Current);
+    if (1..=REVISION).contains(&revision) && is_complete(connection)? {
+        return Ok(if revision == REVISION && has_live_tables(connection)? { State::Current } else { State::Behind });
     }
     if revision > REVISION {
         let may_read = reads_from(connection)?.is_some_and(|from| from <= REVISION) && is_complete(connection)?;
@@ -52,7 +54,7 @@ pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failur
             return Err(refused(Refusal::OtherProgram));
         }
     }
-    if revision != 0 && revision != REVISION {
+    if !(0..=REVISION).contains(&revision) {
         return Err(refused(Refusal::OtherUserVersion { version: revision }));
     }
     let known = match version(connection) {
@@ -87,6 +89,14 @@ fn is_complete(connection: &Connection) -> Result<bool, rusqlite::Error> {
         .prepare_cached("SELECT count(*) FROM sqlite_schema WHERE name IN ('hx_session', 'hx_request', 'hx_state', 'hx_pending', 'hx_hidden', 'schema_version')")?
         .query_row([], |row| row.get(0))?;
     Ok(side == 6 && version(connection)?.is_some_and(|known| (VERSION..=NEWEST).contains(&known)))
+}
+
+/// Returns whether a file has the tables of revision 2.
+fn has_live_tables(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    let live: i64 = connection
+        .prepare_cached("SELECT count(*) FROM sqlite_schema WHERE name IN ('hx_lease', 'hx_turn', 'hx_inbox', 'hx_cursor', 'hx_outbox', 'hx_route', 'hx_route_alias')")?
+        .query_row([], |row| row.get(0))?;
+    Ok(live == 7)
 }
 
 /// Returns the agent's schema version; `None` if it has none. The table should have one row; bugs of the agent may

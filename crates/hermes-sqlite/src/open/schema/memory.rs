@@ -3,7 +3,7 @@
 //! The first read fills them, and so does the next read after another program changed the file. So a reader that stays
 //! open beside a running agent sees what the agent wrote.
 
-use super::{agent, side};
+use super::{agent, live, side};
 use crate::care::refresh;
 use crate::error::Failure;
 use crate::index::indexes;
@@ -13,7 +13,13 @@ use crate::write::database::Database;
 pub(super) fn prepare(database: &Database) -> Result<(), Failure> {
     agent::complete_in_memory(database)?;
     database.execute_batch(&side::temporary_tables())?;
+    add_live(database)?;
     Ok(database.execute_batch(indexes::IN_MEMORY)?)
+}
+
+/// Creates the tables of live clients, which stay empty: an earlier revision adopted the file, or none.
+pub(super) fn add_live(database: &Database) -> Result<(), Failure> {
+    Ok(database.execute_batch(&side::temporary(live::TABLES))?)
 }
 
 /// Fills the tables if the file has changed since they were filled. Runs inside the transaction of a read, so that both

@@ -5,7 +5,8 @@
 //! in the lineage). `Stale` in `care/stale.rs` names these bits; they stay numbers here because this text is compared
 //! with the text in the file.
 
-use super::REVISION;
+use super::{OLDEST_READER, READS_FROM, REVISION, live};
+use crate::calls::changes::RECORDING;
 use crate::error::Failure;
 use crate::write::database::{Card, Database};
 
@@ -14,7 +15,8 @@ pub const ERASING: &str = "erasing";
 
 /// `root` is the session that the conversation starts with; a row that is its own root is a row of the list. On such a
 /// row `tip` is the end of its chain and `active` the newest activity of the conversation; on other rows they have no
-/// meaning. `origin` is the parent at creation, which stays when the agent clears the link.
+/// meaning. `origin` is the parent at creation, which stays when the agent clears the link. Columns of later revisions
+/// follow on the line of the last one, where SQLite adds them.
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS hx_session (
     session_id TEXT NOT NULL PRIMARY KEY,
@@ -26,7 +28,7 @@ CREATE TABLE IF NOT EXISTS hx_session (
     last_active REAL NOT NULL,
     active REAL NOT NULL,
     preview TEXT NOT NULL DEFAULT '',
-    dirty INTEGER NOT NULL DEFAULT 0
+    dirty INTEGER NOT NULL DEFAULT 0, cause TEXT
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS hx_session_active ON hx_session(active DESC, session_id DESC) WHERE root = session_id;
 CREATE INDEX IF NOT EXISTS hx_session_started ON hx_session(started_at DESC, session_id DESC) WHERE root = session_id;
@@ -113,12 +115,6 @@ WHEN new.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM hx_session WHERE session_i
         WHEN NOT EXISTS (SELECT 1 FROM sessions WHERE id = new.parent_session_id) THEN 'root'
         ELSE 'delegate' END AS relation) b;
 END;
-CREATE TRIGGER IF NOT EXISTS hx_session_gone AFTER DELETE ON sessions BEGIN
-    UPDATE hx_session SET dirty = dirty | 2 WHERE root = (SELECT root FROM hx_session WHERE session_id = old.id);
-    UPDATE hx_session SET dirty = dirty | 2, root = session_id, active = last_active WHERE origin = old.id AND root = old.id;
-    DELETE FROM hx_session WHERE session_id = old.id;
-    DELETE FROM hx_request WHERE session_id = old.id;
-END;
 CREATE TRIGGER IF NOT EXISTS hx_session_moved AFTER UPDATE OF parent_session_id ON sessions
 WHEN new.parent_session_id IS NOT old.parent_session_id BEGIN
     UPDATE hx_session SET dirty = dirty | 2 WHERE root = (SELECT root FROM hx_session WHERE session_id = new.id);
@@ -146,18 +142,40 @@ CREATE TRIGGER IF NOT EXISTS hx_message_gone AFTER DELETE ON messages BEGIN
 END;
 ";
 
+/// The start of the trigger for a session that is deleted. The statements of [`live`] follow.
+const GONE: &str = "
+CREATE TRIGGER IF NOT EXISTS hx_session_gone AFTER DELETE ON sessions BEGIN
+    UPDATE hx_session SET dirty = dirty | 2 WHERE root = (SELECT root FROM hx_session WHERE session_id = old.id);
+    UPDATE hx_session SET dirty = dirty | 2, root = session_id, active = last_active WHERE origin = old.id AND root = old.id;
+    DELETE FROM hx_session WHERE session_id = old.id;
+    DELETE FROM hx_request WHERE session_id = old.id;
+";
+
 /// Adds the side tables to a file and stamps its existing rows. Runs inside the caller's transaction.
 pub(super) fn add(database: &Database) -> Result<(), Failure> {
     database.execute_batch(TABLES)?;
     database.execute_batch(STAMP)?;
     database.execute_batch(TRIGGERS)?;
+    upgrade(database)?;
+    // Triggers of the feed went with a table that was dropped. It starts again when somebody follows it.
+    database.execute("DELETE FROM hx_state WHERE key = ?", [RECORDING])?;
     // Lists depend on places; previews are computed for the rows of a page until they are stored.
     crate::care::refresh::places(database)?;
     if !database.prepare("SELECT 1 FROM sessions LIMIT 1")?.exists([])? {
         add_card(database)?;
     }
-    database.pragma_update(None, "user_version", REVISION)?;
     Ok(())
+}
+
+/// Brings a file of any earlier revision to the current one.
+pub(super) fn upgrade(database: &Database) -> Result<(), Failure> {
+    live::add(database)?;
+    database.execute_batch(&format!("DROP TRIGGER IF EXISTS hx_session_gone; {GONE}{}END;", live::in_trigger()))?;
+    database.execute(
+        "INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)",
+        [READS_FROM, &OLDEST_READER.to_string()],
+    )?;
+    Ok(database.pragma_update(None, "user_version", REVISION)?)
 }
 
 /// Returns whether the index of lists is missing.
@@ -200,11 +218,22 @@ pub(crate) fn copy_sessions_to_memory(database: &Database) -> Result<(), Failure
         |statement: &&str| statement.contains("EXISTS hx_session (") || statement.contains(" ON hx_session(");
     let statements: Vec<&str> = TABLES.split_inclusive(';').filter(is_wanted).collect();
     database.execute_batch(&temporary(&statements.concat()))?;
-    Ok(database.execute_batch("INSERT INTO temp.hx_session SELECT * FROM main.hx_session")?)
+    // A file of an earlier revision lacks the last column.
+    let columns: String = database.query_row(
+        "SELECT group_concat(name, ', ') FROM pragma_table_info('hx_session', 'main')",
+        [],
+        |row| row.get(0),
+    )?;
+    let copy = format!("INSERT INTO temp.hx_session ({columns}) SELECT {columns} FROM main.hx_session");
+    Ok(database.execute_batch(&copy)?)
 }
 
-fn temporary(statements: &str) -> String {
+/// Returns statements that create the same tables and indexes in memory.
+pub(super) fn temporary(statements: &str) -> String {
     statements
         .replace("CREATE TABLE IF NOT EXISTS ", "CREATE TEMP TABLE ")
         .replace("CREATE INDEX IF NOT EXISTS ", "CREATE INDEX temp.")
+        .replace("CREATE UNIQUE INDEX IF NOT EXISTS ", "CREATE UNIQUE INDEX temp.")
+        // It would create a temporary `sqlite_sequence`, which hides that of the file.
+        .replace(" AUTOINCREMENT", "")
 }
