@@ -13,8 +13,8 @@ const MAX_LINES: usize = 600;
 
 /// Maximum number of third-party packages. May be raised by hand, with a reason: the PostgreSQL driver, its pool and
 /// TLS brought ninety; the MySQL driver sixty, twenty of them for host names in any script; the MCP server with HTTP
-/// thirty; full-screen drawing and key input seventeen; writing the log four.
-const MAX_PACKAGES: usize = 344;
+/// thirty; full-screen drawing and key input seventeen; writing the log four; the HTTP client two.
+const MAX_PACKAGES: usize = 346;
 
 const LICENCES: [&str; 12] = [
     "MIT",
@@ -116,6 +116,8 @@ fn arrows_point_one_way() {
         ("hermes-recall", vec!["hermes-session", "hermes-wire"]),
         ("hermes-rpc", vec!["hermes-session", "hermes-recall", "hermes-wire", "hermes-app"]),
         ("hermes-config", vec![]),
+        ("hermes-model", vec!["hermes-session"]),
+        ("hermes-standins", vec!["hermes-model"]),
         ("hermes-terminal", vec!["hermes-config", "hermes-session"]),
         ("hermes-conformance", vec!["hermes-session"]),
     ]);
@@ -133,6 +135,9 @@ fn arrows_point_one_way() {
         for name in ["hermes-session", "hermes-search", "hermes-terminal"] {
             assert!(!arrows[name].contains(outside), "{name} must not build on {outside}");
         }
+    }
+    for (name, dependencies) in &arrows {
+        assert!(!dependencies.contains("hermes-standins"), "{name} must use the stand-ins in tests alone");
     }
     for outside in ["clap", "crossterm", "anstream", "indicatif", "tokio"] {
         assert!(!arrows["hermes-app"].contains(outside), "the application layer must not build on {outside}");
