@@ -388,6 +388,26 @@ mod tests {
     }
 
     #[test]
+    fn segments_are_merged_into_one_once_many_messages_are_new() {
+        let (_folder, database) = file();
+        let segments = |table: &str| -> i64 {
+            let sql = format!("SELECT count(DISTINCT segid) FROM {table}_idx");
+            database.query_row(&sql, [], |row| row.get(0)).unwrap()
+        };
+        database.execute_batch("BEGIN").unwrap();
+        let last = (0..MERGE_AFTER).map(|number| say(&database, &format!("汉字 word{number}"))).last().unwrap();
+        database.execute_batch("COMMIT").unwrap();
+        settle(&database);
+        assert_eq!(vocabulary::INDEXES.map(segments), [1, 1]);
+        assert_eq!(stored(&database, MERGED).unwrap(), Some(last));
+        assert_eq!((with(&database, "汉字").len(), words(&database, "ord1999").len()), (2_000, 1));
+        say(&database, "别山 more");
+        settle(&database);
+        assert_eq!(stored(&database, MERGED).unwrap(), Some(last), "one message is too few");
+        assert_eq!(segments("hx_cjk"), 2);
+    }
+
+    #[test]
     fn they_are_rebuilt_from_nothing() {
         let (_folder, database) = file();
         let only = say(&database, "汉字 word");
