@@ -20,6 +20,8 @@ pub(crate) struct Extras {
     messages: Vec<Column>,
     /// The columns of a message: those of [`columns::MESSAGE`], `active`, `compacted`, then the others.
     message_list: String,
+    /// How many of these [`columns::MESSAGE`] has.
+    modelled: usize,
     /// The columns of a session after those of [`columns::SESSION`] and the relation: whether it is archived, then the
     /// others. From the alias `s`.
     session_list: String,
@@ -66,7 +68,16 @@ impl Extras {
         messages.iter().for_each(|column| message_list.push_str(&format!(", {}", quoted(&column.name))));
         let mut session_list = Shape::of(connection)?.is_archived("s");
         sessions.iter().for_each(|column| session_list.push_str(&format!(", s.{}", quoted(&column.name))));
-        Ok(Self { sessions, messages, message_list, session_list, has_states: active && compacted, has_archived })
+        let modelled = columns::MESSAGE.split(", ").count();
+        Ok(Self {
+            sessions,
+            messages,
+            message_list,
+            modelled,
+            session_list,
+            has_states: active && compacted,
+            has_archived,
+        })
     }
 
     /// Returns the columns by which [`Extras::message`] reads.
@@ -81,7 +92,7 @@ impl Extras {
 
     /// Reads the state of a message and the columns that are not modelled.
     pub(crate) fn message(&self, row: &rusqlite::Row<'_>, mut message: Message) -> Result<Message, rusqlite::Error> {
-        let start = columns::MESSAGE.split(", ").count();
+        let start = self.modelled;
         let number = |at: usize| row.get_ref(at).map(|value| value.as_i64_or_null().unwrap_or(None));
         let (active, compacted) = (number(start)?, number(start + 1)?);
         message.state = MessageState::from_columns(active, compacted);
