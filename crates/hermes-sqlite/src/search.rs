@@ -313,14 +313,15 @@ impl<'d> File<'d> {
     }
 }
 
-/// Returns whether a query is a phrase whose first and last word are long enough to be looked up as pieces for little.
+/// Returns whether a query is a phrase that is looked up as pieces for little: the words between its ends suffice, or its
+/// first and last word are long.
 fn is_phrase(query: &Query) -> bool {
     const MIN_LENGTH: usize = 4;
     let Node::Term(term) = query.root() else { return false };
     let folded = fold(&term.text);
-    let mut words = tokens::words(&folded);
-    match (words.next(), words.last()) {
-        (Some(first), Some(last)) => first.len() >= MIN_LENGTH && last.len() >= MIN_LENGTH,
+    let words: Vec<_> = tokens::words(&folded).collect();
+    match &words[..] {
+        [first, .., last] => words.len() >= leaf::LONG_ROW || first.len() >= MIN_LENGTH && last.len() >= MIN_LENGTH,
         _ => false,
     }
 }

@@ -105,6 +105,22 @@ fn a_phrase_with_a_frequent_word_finds_every_message() {
 }
 
 #[test]
+fn a_phrase_behind_many_longer_words_finds_every_message() {
+    let (_folder, database) = file();
+    let first = database.last_insert_rowid() + 1;
+    (0..100).for_each(|number| say(&database, &format!("{number}run zebrafish")));
+    (0..100).for_each(|number| say(&database, &format!("{number}run far from a zebrafish")));
+    (0..100).for_each(|number| say(&database, &format!("run zebrafishes {number}")));
+    while indexes::fill(&database).unwrap() {}
+    for (query, expect) in [("\"run zebrafish\"", 200), ("\"run zebrafishe\"", 100), ("\"5run zebrafish\"", 10)] {
+        let request = SearchRequest { page: PageRequest::first(500), ..SearchRequest::new(Query::parse(query)) };
+        let hits = found(&search(&database, &request).unwrap());
+        assert_eq!(hits.len(), expect, "{query}");
+        assert!(hits.iter().all(|id| !(first + 100..first + 200).contains(id)), "{query}");
+    }
+}
+
+#[test]
 fn the_best_are_kept_in_order_however_many_come() {
     let candidate = |id: i64| Candidate { place: Place { score: ((id * 7_919) % 101) as f64, id }, length: 1, has: 0 };
     let mut all: Vec<Candidate> = (0..1_000).map(candidate).collect();
