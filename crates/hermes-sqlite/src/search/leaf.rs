@@ -5,6 +5,7 @@
 //! candidate is compared with its text, so there may be too many of them, but never too few.
 
 use super::ids::Ids;
+use super::short;
 use crate::error::Failure;
 use crate::index::vocabulary::{self, Pairs};
 use crate::write::database::Database;
@@ -172,6 +173,7 @@ pub(super) fn candidates(database: &Database, pairs: &Pairs) -> Result<Vec<i64>,
     let mut ids = Vec::new();
     pairs.candidates(database, None, |id| {
         ids.push(id);
+        short::admit_candidates(database, ids.len())?;
         Ok(ControlFlow::Continue(()))
     })?;
     ids.reverse();
@@ -240,11 +242,16 @@ fn rare(
 ) -> Result<Option<Vec<i64>>, Failure> {
     let skipped = usize::from(begins_inside);
     let longest = words.iter().enumerate().skip(skipped).max_by_key(|(_, word)| word.len());
-    let Some((place, word)) = longest.filter(|(_, word)| word.len() >= MIN_RARE) else { return Ok(None) };
+    let Some((place, word)) = longest.filter(|(_, word)| word.len() >= MIN_RARE) else {
+        short::admit_frequent(database)?;
+        return Ok(None);
+    };
+    short::admit_words(database, &quoted(word), asked)?;
     let is_prefix = ends_inside && place + 1 == words.len();
     let fts = if is_prefix {
         let aside = vocabulary::terms_aside(database, word, AT_ONCE)?;
         if aside.is_cut {
+            short::admit_frequent(database)?;
             return Ok(None);
         }
         let longer = format!("{} *", quoted(word));
@@ -385,6 +392,7 @@ fn first_matching(database: &Database, fts: &str, range: Option<(i64, i64)>, mos
         && let Some(row) = rows.next()?
     {
         ids.push(row.get(0)?);
+        short::admit_candidates(database, ids.len())?;
     }
     Ok(ids)
 }
