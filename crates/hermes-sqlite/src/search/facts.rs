@@ -37,9 +37,10 @@ impl Facts {
 
     /// Returns the facts about the current state for a search with this coverage.
     pub(super) fn with(database: &Database, coverage: Coverage) -> Result<Self, Failure> {
-        let (indexed, tokens) = match coverage {
-            Coverage::But { .. } => indexes::totals(database)?,
-            Coverage::Nothing => (0, 0),
+        // Without our indexes there is no table of lengths.
+        let ((indexed, tokens), lengths) = match coverage {
+            Coverage::But { .. } => (indexes::totals(database)?, OnceLock::new()),
+            Coverage::Nothing => ((0, 0), OnceLock::from(Lengths::default())),
         };
         Ok(Self {
             stamp: database.stamp()?,
@@ -47,7 +48,7 @@ impl Facts {
             newest: newest(database)?,
             indexed,
             average: (tokens as f64 / indexed.max(1) as f64).max(1.0),
-            lengths: OnceLock::new(),
+            lengths,
         })
     }
 
@@ -61,10 +62,7 @@ impl Facts {
         if let Some(lengths) = self.lengths.get() {
             return Ok(lengths);
         }
-        let lengths = match self.coverage {
-            Coverage::But { .. } => Lengths::load(database)?,
-            Coverage::Nothing => Lengths::default(),
-        };
+        let lengths = Lengths::load(database)?;
         Ok(self.lengths.get_or_init(|| lengths))
     }
 }
