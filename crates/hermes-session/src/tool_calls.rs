@@ -44,9 +44,17 @@ pub(crate) fn tool_calls(calls: &Json) -> Vec<ToolCall<'_>> {
     }
 }
 
+/// Returns whether `tool_calls` is a list of nothing but these calls, which are those of [`tool_calls`].
+pub(crate) fn are_all_calls(calls: &Json, found: &[ToolCall<'_>]) -> bool {
+    // The elements of a list are separated by two characters.
+    let length: usize = found.iter().map(|call| call.text.len() + 2).sum();
+    calls.kind() == JsonKind::Array && calls.as_str().len() == length.max(2)
+}
+
 /// Returns whether the `tool_calls` of a message contain a call.
 pub(crate) fn has_call(calls: &Json) -> bool {
     match calls.kind() {
+        JsonKind::Array if calls.as_str().starts_with("[{") => true,
         JsonKind::Array => parts(calls.as_str()).iter().any(|part| part.starts_with('{')),
         kind => kind == JsonKind::Object,
     }

@@ -28,6 +28,8 @@ pub enum Failure {
         /// The holder, if it is known.
         holder: Option<String>,
     },
+    /// The read would take too long for the thread of a caller, and has to be repeated on another one.
+    Long,
     /// The write was committed, but could not be synced to disk: its outcome is unknown.
     InDoubt(String),
     /// An earlier write could not be synced to disk.
@@ -96,6 +98,7 @@ impl Failure {
             Self::Store(_) => "refused".to_owned(),
             Self::Damaged(_) => "stored data is damaged".to_owned(),
             Self::Late { .. } => "deadline passed".to_owned(),
+            Self::Long => "too long for the caller's thread".to_owned(),
             Self::InDoubt(_) => "outcome unknown".to_owned(),
             Self::Broken(_) => "an earlier write could not be synced".to_owned(),
         }
@@ -127,6 +130,9 @@ impl Failure {
             Self::Late { holder } => {
                 let source = holder.clone().unwrap_or_else(|| "the deadline passed".into()).into();
                 StoreError::Busy { location, op, waited, holder, source }
+            }
+            Self::Long => {
+                StoreError::Backend { location, op, source: "it takes too long for the caller's thread".into() }
             }
             Self::InDoubt(why) => StoreError::InDoubt { location, op, source: why.into() },
             Self::Broken(why) => {

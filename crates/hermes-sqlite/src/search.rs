@@ -4,6 +4,7 @@
 //! are lists of ids: SQLite returns all matches of an index as fast as some of them.
 
 mod coverage;
+mod facts;
 mod foreign;
 mod ids;
 mod leaf;
@@ -11,6 +12,7 @@ mod length;
 mod plan;
 mod rows;
 mod scan;
+mod short;
 mod surround;
 mod words;
 
@@ -19,6 +21,7 @@ use crate::index::indexes;
 use crate::index::vocabulary::Lengths;
 use crate::write::database::Database;
 use coverage::Coverage;
+pub(crate) use facts::Facts;
 use hermes_search::engine;
 use hermes_search::postings::{Candidate, Place, Postings, Ranking, Said, Totals};
 use hermes_session::search::fold::fold;
@@ -31,6 +34,7 @@ use leaf::Asked;
 use plan::Plan;
 use rows::Rows;
 use scan::{Scan, Seen, Sought};
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -47,13 +51,13 @@ const LARGE_SHARE: i64 = 4;
 /// Runs a search.
 pub(crate) fn search(database: &Database, request: &SearchRequest) -> Result<SearchAnswer, Failure> {
     let start = Instant::now();
-    let coverage = match Coverage::of(database) {
-        Err(failure) if indexes::is_to_blame_for(&failure) => Coverage::Nothing,
-        coverage => coverage?,
-    };
-    match answer(database, request, &coverage, start) {
+    short::admit(database, request)?;
+    let outcome = Facts::of(database).and_then(|facts| answer(database, request, &facts, start));
+    match outcome {
         // An index that can't be read is treated as missing.
-        Err(failure) if indexes::is_to_blame_for(&failure) => answer(database, request, &Coverage::Nothing, start),
+        Err(failure) if indexes::is_to_blame_for(&failure) => {
+            answer(database, request, &Facts::with(database, Coverage::Nothing)?, start)
+        }
         outcome => outcome,
     }
 }
@@ -61,16 +65,16 @@ pub(crate) fn search(database: &Database, request: &SearchRequest) -> Result<Sea
 fn answer(
     database: &Database,
     request: &SearchRequest,
-    coverage: &Coverage,
+    facts: &Facts,
     start: Instant,
 ) -> Result<SearchAnswer, Failure> {
-    let file = File::new(database, request, coverage, start)?;
+    let file = File::new(database, request, facts, start)?;
     let mut answer = finished(engine::search(&file, request, start))?;
-    answer.served.unindexed = match coverage {
+    answer.served.unindexed = match &facts.coverage {
         Coverage::But { behind, .. } => *behind,
         Coverage::Nothing => file.all()?,
     };
-    if matches!(coverage, Coverage::Nothing) || file.is_scanned.get() {
+    if matches!(facts.coverage, Coverage::Nothing) || file.is_scanned.get() {
         answer.served.way = Way::Scan;
     }
     answer.served.needs_adoption = database.memory().is_some();
@@ -91,6 +95,7 @@ fn finished<T>(future: impl Future<Output = T>) -> T {
 struct File<'d> {
     database: &'d Database,
     query: &'d Query,
+    facts: &'d Facts,
     coverage: &'d Coverage,
     /// Whether the relaxed query may be asked.
     may_relax: bool,
@@ -103,6 +108,8 @@ struct File<'d> {
     newest: i64,
     /// Whether hits are ordered by time.
     is_by_time: bool,
+    /// When the search was requested.
+    start: Instant,
     /// The time after which nothing more is scanned.
     end: Instant,
     asked: RefCell<Asked>,
@@ -126,7 +133,7 @@ impl<'d> File<'d> {
     fn new(
         database: &'d Database,
         request: &'d SearchRequest,
-        coverage: &'d Coverage,
+        facts: &'d Facts,
         start: Instant,
     ) -> Result<Self, Failure> {
         let is_relaxed = request.after.as_ref().is_some_and(|cursor| cursor.is_relaxed);
@@ -135,7 +142,7 @@ impl<'d> File<'d> {
         let admitted = rows.admitted()?;
         let newest = match &request.after {
             Some(cursor) => cursor.newest.0,
-            None => newest(database)?,
+            None => facts.newest,
         };
         // Alternatives are weighed by their number in all messages.
         let has_weights = !engine::optional_terms(&request.query).is_empty();
@@ -144,13 +151,15 @@ impl<'d> File<'d> {
         Ok(Self {
             database,
             query: &request.query,
-            coverage,
+            facts,
+            coverage: &facts.coverage,
             may_relax,
             sought: OnceCell::new(),
             rows: RefCell::new(rows),
             admitted,
             newest,
             is_by_time: engine::is_by_time(request),
+            start,
             end: start + request.timeout,
             asked: RefCell::new(Asked::within(range)),
             known: RefCell::default(),
@@ -218,6 +227,7 @@ impl<'d> File<'d> {
                 self.everything()?.iter().filter(is_unknown).copied().collect()
             }
             Some(unknown) => {
+                short::admit_comparing(self.database, unknown.len())?;
                 let is_admitted =
                     |id: &i64| self.admitted.as_ref().is_none_or(|admitted| admitted.binary_search(id).is_ok());
                 let ids = unknown.iter().rev().copied().filter(|id| *id <= self.newest && is_admitted(id));
@@ -232,6 +242,7 @@ impl<'d> File<'d> {
         if let Some(seen) = self.everything.get() {
             return Ok(seen);
         }
+        short::admit_scan(self.database)?;
         let seen = match &self.admitted {
             Some(admitted) => self.compared(admitted.iter().rev().copied().filter(|id| *id <= self.newest))?,
             None => {
@@ -293,34 +304,27 @@ impl<'d> File<'d> {
     fn lengths(&self, ids: &[i64]) -> Result<impl Fn(i64) -> u32, Failure> {
         const MAX_SINGLE_LOOKUPS: usize = 8;
         let indexed = match ids.len() {
-            _ if self.coverage.unknown().is_none() => Lengths::default(),
-            0..=MAX_SINGLE_LOOKUPS => Lengths::of(self.database, ids.iter().copied())?,
-            _ => Lengths::load(self.database)?,
+            0..=MAX_SINGLE_LOOKUPS if !self.facts.has_lengths() => {
+                Cow::Owned(Lengths::of(self.database, ids.iter().copied())?)
+            }
+            _ => Cow::Borrowed(self.facts.lengths(self.database)?),
         };
         let seen = self.everything.get().or(self.uncovered.get()).map(Vec::as_slice).unwrap_or_default();
-        let average = self.average()? as u32;
+        let average = self.facts.average as u32;
         let compared = move |id: i64| Some(seen[seen.binary_search_by_key(&id, |seen| seen.id).ok()?].length);
         Ok(move |id| compared(id).or_else(|| indexed.get(id)).unwrap_or(average))
     }
-
-    /// Returns the average length of a message.
-    fn average(&self) -> Result<f64, Failure> {
-        let (all, tokens) = match self.coverage {
-            Coverage::But { .. } => indexes::totals(self.database)?,
-            Coverage::Nothing => (0, 0),
-        };
-        Ok((tokens as f64 / all.max(1) as f64).max(1.0))
-    }
 }
 
-/// Returns whether a query is a phrase whose first and last word are long enough to be looked up as pieces for little.
+/// Returns whether a query is a phrase that is looked up as pieces for little: the words between its ends suffice, or its
+/// first and last word are long.
 fn is_phrase(query: &Query) -> bool {
     const MIN_LENGTH: usize = 4;
     let Node::Term(term) = query.root() else { return false };
     let folded = fold(&term.text);
-    let mut words = tokens::words(&folded);
-    match (words.next(), words.last()) {
-        (Some(first), Some(last)) => first.len() >= MIN_LENGTH && last.len() >= MIN_LENGTH,
+    let words: Vec<_> = tokens::words(&folded).collect();
+    match &words[..] {
+        [first, .., last] => words.len() >= leaf::LONG_ROW || first.len() >= MIN_LENGTH && last.len() >= MIN_LENGTH,
         _ => false,
     }
 }
@@ -392,10 +396,6 @@ fn in_order(mut seen: Vec<Seen>) -> Vec<Seen> {
     seen
 }
 
-fn newest(database: &Database) -> Result<i64, Failure> {
-    Ok(database.prepare_cached("SELECT coalesce(max(id), 0) FROM messages")?.query_row([], |row| row.get(0))?)
-}
-
 impl Postings for File<'_> {
     type Error = Failure;
     type Wanted = Wanted;
@@ -407,10 +407,10 @@ impl Postings for File<'_> {
 
     async fn totals(&self) -> Result<Totals, Failure> {
         let messages = match self.coverage {
-            Coverage::But { .. } => indexes::totals(self.database)?.0,
+            Coverage::But { .. } => self.facts.indexed,
             Coverage::Nothing => self.all()?,
         };
-        Ok(Totals { messages, average: self.average()? })
+        Ok(Totals { messages, average: self.facts.average })
     }
 
     async fn of_query(&self, query: &Query, tier: Tier, end: Instant) -> Result<Option<Wanted>, Failure> {
@@ -495,8 +495,10 @@ impl Postings for File<'_> {
                 return Ok(older.take(limit).map(|id| (id, 0)).collect());
             }
             // The first candidates did not fill the page. Comparing many costs less than reading them as hits.
+            short::admit_reading(self.database, self.start)?;
             return scan::matching(self.database, self.sought(), older, limit, self.end);
         }
+        short::admit_scan(self.database)?;
         let mut scan = self.scan.borrow_mut();
         let scan = match &mut *scan {
             Some(scan) => scan,
@@ -519,6 +521,7 @@ impl Postings for File<'_> {
     }
 
     async fn said(&self, ids: &[i64]) -> Result<Vec<Said>, Failure> {
+        short::admit_reading(self.database, self.start)?;
         let mut rows = self.rows.borrow_mut();
         ids.iter().filter_map(|id| rows.said(*id).transpose()).collect()
     }

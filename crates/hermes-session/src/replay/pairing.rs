@@ -1,8 +1,9 @@
 //! Pairs every tool call with exactly one result.
 
 use super::ReplayMessage;
-use crate::tool_calls::{ToolCall, tool_calls};
-use crate::{Content, Json, JsonKind, Role};
+use crate::tool_calls::{ToolCall, are_all_calls, tool_calls};
+use crate::{Content, Json, Role};
+use memchr::memmem::Finder;
 use std::collections::BTreeMap;
 
 /// Replaces the result of a call that never got one.
@@ -57,7 +58,7 @@ impl Turn {
         let Some(stored) = &message.tool_calls else { return Self { message, calls: Vec::new() } };
         let (mut calls, mut texts): (Vec<Call>, Vec<String>) = (Vec::new(), Vec::new());
         let found = tool_calls(stored);
-        let mut is_settled = stored.kind() == JsonKind::Array && found.len() == stored.element_count();
+        let mut is_settled = are_all_calls(stored, &found);
         for call in found {
             let ToolCall { id, name: tool, .. } = call.clone();
             let is_named = id.is_some();
@@ -121,11 +122,16 @@ impl FreshIds {
     /// Finds a prefix that occurs in no id of the transcript.
     fn new(messages: &[ReplayMessage]) -> Self {
         let mut prefix = "call_replayed_".to_owned();
-        let stands_in = |message: &ReplayMessage, prefix: &str| {
-            message.tool_calls.as_ref().is_some_and(|calls| calls.as_str().contains(prefix))
-                || message.tool_call_id.as_ref().is_some_and(|id| id.contains(prefix))
+        let stands_in = |message: &ReplayMessage, prefix: &Finder<'_>| {
+            let has = |text: &str| prefix.find(text.as_bytes()).is_some();
+            message.tool_calls.as_ref().is_some_and(|calls| has(calls.as_str()))
+                || message.tool_call_id.as_deref().is_some_and(has)
         };
-        while messages.iter().any(|message| stands_in(message, &prefix)) {
+        loop {
+            let finder = Finder::new(&prefix);
+            if !messages.iter().any(|message| stands_in(message, &finder)) {
+                break;
+            }
             prefix.push('_');
         }
         Self { prefix, last: 0 }

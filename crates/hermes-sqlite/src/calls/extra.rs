@@ -22,6 +22,8 @@ pub(crate) struct Extras {
     message_list: String,
     /// The same for an undone message that only our table has; empty if there is no such table.
     undone_list: String,
+    /// How many of these [`columns::MESSAGE`] has.
+    modelled: usize,
     /// The columns of a session after those of [`columns::SESSION`] and the relation: whether it is archived, then the
     /// others. From the alias `s`.
     session_list: String,
@@ -69,8 +71,9 @@ impl Extras {
         let undone_list = undone_list(connection, &messages)?;
         let mut session_list = Shape::of(connection)?.is_archived("s");
         sessions.iter().for_each(|column| session_list.push_str(&format!(", s.{}", quoted(&column.name))));
+        let modelled = columns::MESSAGE.split(", ").count();
         let has_states = active && compacted;
-        Ok(Self { sessions, messages, message_list, undone_list, session_list, has_states, has_archived })
+        Ok(Self { sessions, messages, message_list, undone_list, modelled, session_list, has_states, has_archived })
     }
 
     /// Returns the columns by which [`Extras::message`] reads.
@@ -90,7 +93,7 @@ impl Extras {
 
     /// Reads the state of a message and the columns that are not modelled.
     pub(crate) fn message(&self, row: &rusqlite::Row<'_>, mut message: Message) -> Result<Message, rusqlite::Error> {
-        let start = columns::MESSAGE.split(", ").count();
+        let start = self.modelled;
         let number = |at: usize| row.get_ref(at).map(|value| value.as_i64_or_null().unwrap_or(None));
         let (active, compacted) = (number(start)?, number(start + 1)?);
         message.state = MessageState::from_columns(active, compacted);

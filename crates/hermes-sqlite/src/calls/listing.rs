@@ -399,20 +399,19 @@ fn count_messages(
         database.shape().in_transcript(),
     );
     // total() and not sum(): a foreign writer may have left numbers whose sum overflows.
-    let count = |sql: &str| -> Result<i64, Failure> {
-        Ok(database.prepare_cached(sql)?.query_row(params![first.as_str()], |row| row.get(0))?)
-    };
     if summary.segments > 1 {
-        let added = |column: &str| {
-            count(&format!("SELECT CAST(total({column}) AS INTEGER) FROM sessions WHERE id IN ({members})"))
-        };
-        (summary.messages, summary.tool_calls) = (added("message_count")?, added("tool_call_count")?);
+        let sql = format!(
+            "SELECT CAST(total(message_count) AS INTEGER), CAST(total(tool_call_count) AS INTEGER) FROM sessions \
+             WHERE id IN ({members})"
+        );
+        (summary.messages, summary.tool_calls) =
+            database.prepare_cached(&sql)?.query_row([first.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
     } else {
         (summary.messages, summary.tool_calls) = (summary.message_count, summary.tool_call_count);
     }
     if is_active != "1" {
-        summary.messages =
-            count(&format!("SELECT count(*) FROM messages WHERE session_id IN ({members}) AND {is_active}"))?;
+        let sql = format!("SELECT count(*) FROM messages WHERE session_id IN ({members}) AND {is_active}");
+        summary.messages = database.prepare_cached(&sql)?.query_row([first.as_str()], |row| row.get(0))?;
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ mod words;
 pub(crate) use cjk::Pairs;
 pub(crate) use clear::{INDEXES, clear_step, or_leave, renaming, set_aside};
 pub(crate) use lengths::{Lengths, MAX_LENGTH};
-pub(crate) use terms::{terms_aside, terms_containing, terms_of, terms_with_prefix, unlisted};
+pub(crate) use terms::{terms_aside, terms_containing, terms_ending, terms_of, terms_with_prefix, unlisted};
 
 use crate::error::Failure;
 use hermes_session::search_text::{self, Columns};

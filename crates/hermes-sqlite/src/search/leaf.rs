@@ -5,6 +5,7 @@
 //! candidate is compared with its text, so there may be too many of them, but never too few.
 
 use super::ids::Ids;
+use super::short;
 use crate::error::Failure;
 use crate::index::vocabulary::{self, Pairs};
 use crate::write::database::Database;
@@ -36,8 +37,8 @@ const MAX_STRETCHES: usize = 8;
 
 /// Maximum number of messages with one word of a phrase for which the others are not looked up: reading them costs less.
 const RARE: usize = 30;
-/// Minimum number of words between the first and the last word of a phrase that name candidates without these two.
-const MIN_INNER: usize = 3;
+/// Minimum number of words of a phrase whose inner words name the candidates, without the first and the last.
+pub(super) const LONG_ROW: usize = 5;
 /// Maximum number of messages of a query whose result is remembered. A longer one mostly fills the page at once.
 const MAX_REMEMBERED: usize = 1_000;
 /// Minimum length of a word that may be rare.
@@ -105,7 +106,7 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier, asked: &mut Ask
                 return Ok(Leaf::Messages(more));
             }
             // The ends of a long row need lookups in the vocabulary, and the words between them suffice.
-            let is_long = words.len() >= MIN_INNER + 2;
+            let is_long = words.len() >= LONG_ROW;
             let inner = usize::from(is_long && begins_inside)..words.len() - usize::from(is_long && ends_inside);
             let (begins_inside, ends_inside) = (begins_inside && !is_long, ends_inside && !is_long);
             let mut phrases = Vec::new();
@@ -113,12 +114,19 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier, asked: &mut Ask
                 let stretch = inner.start + stretch.start..inner.start + stretch.end;
                 let (is_first, is_last) = (stretch.start == 0, stretch.end == words.len());
                 let (begins_inside, ends_inside) = (begins_inside && is_first, ends_inside && is_last);
-                phrases.extend(phrase(database, &words[stretch], begins_inside, ends_inside)?);
+                let words = &words[stretch];
+                phrases.extend(match begins_inside {
+                    true => behind_longer_words(database, words, ends_inside)?,
+                    false => phrase(database, words, Vec::new(), ends_inside)?,
+                });
             }
             if phrases.is_empty() {
                 return Ok(Leaf::Unknown);
             }
-            let fts = phrases.iter().map(|phrase| format!("({phrase})")).collect::<Vec<_>>().join(" AND ");
+            let fts = match &phrases[..] {
+                [only] => only.clone(),
+                several => several.iter().map(|phrase| format!("({phrase})")).collect::<Vec<_>>().join(" AND "),
+            };
             more.sort_unstable();
             more.dedup();
             Ok(Leaf::Words { fts, more })
@@ -165,6 +173,7 @@ pub(super) fn candidates(database: &Database, pairs: &Pairs) -> Result<Vec<i64>,
     let mut ids = Vec::new();
     pairs.candidates(database, None, |id| {
         ids.push(id);
+        short::admit_candidates(database, ids.len())?;
         Ok(ControlFlow::Continue(()))
     })?;
     ids.reverse();
@@ -208,6 +217,19 @@ impl Asked {
         }
         Ok(found)
     }
+
+    /// Returns the messages that `messages_fts` finds, in order; `None` if there are more than `most`.
+    pub(super) fn few(&mut self, database: &Database, fts: &str, most: usize) -> Result<Option<Vec<i64>>, Failure> {
+        let found = match self.matching.get(fts) {
+            Some(known) => known.clone(),
+            None => first_matching(database, fts, self.range, most + 1)?,
+        };
+        if found.len() > most {
+            return Ok(None);
+        }
+        self.matching.insert(fts.to_owned(), found.clone());
+        Ok(Some(found))
+    }
 }
 
 /// Returns the messages that have the longest word of a phrase, if these are few. It is mostly the rarest; looking up a
@@ -216,15 +238,20 @@ fn rare(
     database: &Database,
     words: &[&str],
     (begins_inside, ends_inside): (bool, bool),
-    asked: &Asked,
+    asked: &mut Asked,
 ) -> Result<Option<Vec<i64>>, Failure> {
     let skipped = usize::from(begins_inside);
     let longest = words.iter().enumerate().skip(skipped).max_by_key(|(_, word)| word.len());
-    let Some((place, word)) = longest.filter(|(_, word)| word.len() >= MIN_RARE) else { return Ok(None) };
+    let Some((place, word)) = longest.filter(|(_, word)| word.len() >= MIN_RARE) else {
+        short::admit_frequent(database)?;
+        return Ok(None);
+    };
+    short::admit_words(database, &quoted(word), asked)?;
     let is_prefix = ends_inside && place + 1 == words.len();
     let fts = if is_prefix {
         let aside = vocabulary::terms_aside(database, word, AT_ONCE)?;
         if aside.is_cut {
+            short::admit_frequent(database)?;
             return Ok(None);
         }
         let longer = format!("{} *", quoted(word));
@@ -232,8 +259,7 @@ fn rare(
     } else {
         alternatives(vocabulary::terms_of(database, word)?.iter().map(|token| quoted(token)))
     };
-    let ids = first_matching(database, &fts, asked.range, RARE + 1)?;
-    Ok((ids.len() <= RARE).then_some(ids))
+    asked.few(database, &fts, RARE)
 }
 
 /// Finds the candidates for a piece of one word, or for its end.
@@ -267,31 +293,38 @@ fn having(database: &Database, tokens: &[String], asked: &mut Asked) -> Result<V
     Ok(all)
 }
 
-/// Returns an FTS5 query for several words in a row; not all of them have to be in it.
+/// Returns an FTS5 query for several words in a row, of which the first may be the end of a longer word; not all of them
+/// have to be in it.
+fn behind_longer_words(database: &Database, words: &[&str], ends_inside: bool) -> Result<Option<String>, Failure> {
+    let longer = vocabulary::terms_ending(database, words[0], MAX_SPELLINGS - 1)?;
+    match &words[1..] {
+        [] if longer.is_cut => Ok(None),
+        others if longer.is_cut => phrase(database, others, Vec::new(), ends_inside),
+        _ => phrase(database, words, longer.terms, ends_inside),
+    }
+}
+
+/// Returns an FTS5 query for several words in a row, of which the first may also be one of `longer`; not all of them have
+/// to be in it.
 ///
-/// The outer words of a piece are looked up in the vocabulary if that excludes most messages. Of a long row, a few
-/// words around the longest suffice: the longer a word, the fewer messages have it.
+/// The beginning of a longer word at the end is looked up in the vocabulary if that excludes most messages. If words have
+/// several spellings, a few of them around the longest suffice: the longer a word, the fewer messages have it.
 fn phrase(
     database: &Database,
     words: &[&str],
-    begins_inside: bool,
+    longer: Vec<String>,
     ends_inside: bool,
 ) -> Result<Option<String>, Failure> {
-    let (mut first, mut end, mut star) = (0, words.len(), "");
-    let mut spellings: Vec<Vec<String>> = Vec::with_capacity(words.len());
-    for (place, word) in words.iter().enumerate() {
-        if begins_inside && place == 0 {
-            let found = vocabulary::terms_containing(database, word, MAX_SPELLINGS, |other| other.ends_with(word))?;
-            first = usize::from(found.is_cut);
-            // If no word ends with it, it occurs only within runs of paired characters, which are looked up separately.
-            let is_nowhere = found.terms.is_empty();
-            spellings.push(if is_nowhere { vec![(*word).to_owned()] } else { found.terms });
-        } else {
-            spellings.push(vocabulary::terms_of(database, word)?);
-        }
+    let (mut end, mut star) = (words.len(), "");
+    let mut spellings: Vec<Vec<String>> =
+        words.iter().map(|word| vocabulary::terms_of(database, word)).collect::<Result<_, _>>()?;
+    if let Some(first) = spellings.first_mut() {
+        first.extend(longer);
+        first.sort_unstable();
+        first.dedup();
     }
     if ends_inside && let (Some(word), Some(tokens)) = (words.last(), spellings.last_mut()) {
-        let is_vague = word.chars().count() <= VAGUE && first + 1 < end;
+        let is_vague = word.chars().count() <= VAGUE && end > 1;
         let longer = if is_vague {
             vocabulary::terms_with_prefix(database, word, MAX_SPELLINGS, |_| true)?
         } else {
@@ -306,13 +339,13 @@ fn phrase(
             star = if is_vague { "" } else { " *" };
         }
     }
-    if first >= end {
+    if end == 0 {
         return Ok(None);
     }
-    let longest = (first..end).max_by_key(|place| words[*place].len()).unwrap_or(first);
+    let longest = (0..end).max_by_key(|place| words[*place].len()).unwrap_or(0);
     // FTS5 skips what the rarest word of a phrase excludes, so more words cost little, unless they have many spellings.
-    let has_one_spelling = spellings[first..end].iter().all(|tokens| tokens.len() == 1);
-    let row = if has_one_spelling { first..end } else { first.max(longest.saturating_sub(1))..end.min(longest + 2) };
+    let has_one_spelling = spellings[..end].iter().all(|tokens| tokens.len() == 1);
+    let row = if has_one_spelling { 0..end } else { longest.saturating_sub(1)..end.min(longest + 2) };
     if row.end != words.len() {
         star = "";
     }
@@ -359,6 +392,7 @@ fn first_matching(database: &Database, fts: &str, range: Option<(i64, i64)>, mos
         && let Some(row) = rows.next()?
     {
         ids.push(row.get(0)?);
+        short::admit_candidates(database, ids.len())?;
     }
     Ok(ids)
 }

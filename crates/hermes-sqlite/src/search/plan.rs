@@ -2,6 +2,7 @@
 
 use super::ids::Ids;
 use super::leaf::{self, Asked, Leaf};
+use super::short;
 use crate::error::Failure;
 use crate::write::database::Database;
 use hermes_session::search::matching::Tier;
@@ -92,6 +93,9 @@ impl Plan<'_> {
             }
         }
         if !words.is_empty() && all != Ids::Some(Vec::new()) {
+            if let Some(longest) = words.iter().max_by_key(|word| word.len()) {
+                short::admit_words(database, longest, self.asked)?;
+            }
             all = all.and(Ids::Some(self.asked.matching(database, &words.join(" AND "))?));
         }
         Ok(all)

@@ -27,12 +27,12 @@ fn found(answer: &SearchAnswer) -> Vec<i64> {
 #[test]
 fn what_the_indexes_named_is_shown_when_time_runs_out_in_the_rest() {
     let (_folder, database) = file();
-    let coverage = Coverage::of(&database).unwrap();
-    assert_eq!(coverage.unknown(), Some(&[3, 4][..]));
+    let facts = Facts::of(&database).unwrap();
+    assert_eq!(facts.coverage.unknown(), Some(&[3, 4][..]));
     for query in ["fox", "foxes"] {
         let request = SearchRequest { timeout: Duration::ZERO, ..SearchRequest::new(Query::parse(query)) };
         // There is time to query the indexes, but none to compare the backlog.
-        let mut file = File::new(&database, &request, &coverage, Instant::now()).unwrap();
+        let mut file = File::new(&database, &request, &facts, Instant::now()).unwrap();
         file.end = Instant::now();
         std::thread::sleep(Duration::from_millis(1));
         let later = Instant::now() + Duration::from_millis(200);
@@ -64,16 +64,17 @@ fn a_scan_by_several_threads_finds_what_the_indexes_find() {
     while indexes::fill(&database).unwrap() {}
     drop(database);
     let database = open_read_only(&path).unwrap();
-    let covered = Coverage::of(&database).unwrap();
-    assert_eq!(covered.unknown(), Some(&[][..]));
+    let facts =
+        [Coverage::of(&database).unwrap(), Coverage::Nothing].map(|coverage| Facts::with(&database, coverage).unwrap());
+    assert_eq!(facts[0].coverage.unknown(), Some(&[][..]));
     for query in ["fox", "fox OR number", "\"fox number\"", "irefo", "\"\" NOT message", "foxes jumping", "'", "zebra"]
     {
         for limit in [1, 3, 50] {
             let mut request =
                 SearchRequest { page: PageRequest::first(limit), ..SearchRequest::new(Query::parse(query)) };
             loop {
-                let [indexed, scanned] = [&covered, &Coverage::Nothing]
-                    .map(|coverage| answer(&database, &request, coverage, Instant::now()).unwrap());
+                let [indexed, scanned] =
+                    facts.each_ref().map(|facts| answer(&database, &request, facts, Instant::now()).unwrap());
                 assert_eq!(found(&indexed).is_empty(), found(&scanned).is_empty(), "{query}");
                 let sorted = |answer: &SearchAnswer| {
                     let mut ids = found(answer);
@@ -102,6 +103,62 @@ fn a_phrase_with_a_frequent_word_finds_every_message() {
     let request =
         SearchRequest { page: PageRequest::first(100), ..SearchRequest::new(Query::parse("\"den zebrafish\"")) };
     assert_eq!(found(&search(&database, &request).unwrap()).len(), 50);
+}
+
+#[test]
+fn a_phrase_behind_many_longer_words_finds_every_message() {
+    let (_folder, database) = file();
+    let first = database.last_insert_rowid() + 1;
+    (0..100).for_each(|number| say(&database, &format!("{number}run zebrafish")));
+    (0..100).for_each(|number| say(&database, &format!("{number}run far from a zebrafish")));
+    (0..100).for_each(|number| say(&database, &format!("run zebrafishes {number}")));
+    while indexes::fill(&database).unwrap() {}
+    for (query, expect) in [("\"run zebrafish\"", 200), ("\"run zebrafishe\"", 100), ("\"5run zebrafish\"", 10)] {
+        let request = SearchRequest { page: PageRequest::first(500), ..SearchRequest::new(Query::parse(query)) };
+        let hits = found(&search(&database, &request).unwrap());
+        assert_eq!(hits.len(), expect, "{query}");
+        assert!(hits.iter().all(|id| !(first + 100..first + 200).contains(id)), "{query}");
+    }
+}
+
+#[test]
+fn on_the_thread_of_a_caller_a_search_is_short_or_not_at_all() {
+    let (_folder, database) = file();
+    (0..600).for_each(|number| say(&database, &format!("a common {number} word")));
+    while indexes::fill(&database).unwrap() {}
+    let answers = |query: &str| search(&database, &SearchRequest::new(Query::parse(query)));
+    for (query, is_short) in [
+        ("quick", true),
+        ("nothing", true),
+        ("\"the quick\"", true),
+        ("ommo", false),
+        ("common", false),
+        ("'", false),
+        ("qu*", false),
+    ] {
+        let expect = answers(query).unwrap();
+        let here = Database::fresh(
+            open_read_only(&std::path::PathBuf::from(database.path().unwrap())).unwrap().into_connection(),
+        )
+        .unwrap();
+        here.read_on_callers_thread();
+        match search(&here, &SearchRequest::new(Query::parse(query))) {
+            Ok(answer) => assert!(is_short && answer == expect, "{query}"),
+            Err(failure) => assert!(!is_short && matches!(failure, Failure::Long), "{query}: {failure:?}"),
+        }
+    }
+}
+
+#[test]
+fn facts_are_read_again_once_the_file_has_changed() {
+    let (folder, database) = file();
+    let here = open_read_only(&folder.path().join("state.db")).unwrap();
+    let known = Facts::of(&here).unwrap();
+    assert!(std::sync::Arc::ptr_eq(&known, &Facts::of(&here).unwrap()));
+    say(&database, "a third fox");
+    let now = Facts::of(&here).unwrap();
+    assert_eq!((known.newest, now.newest), (4, 5));
+    assert_eq!(now.coverage.unknown(), Some(&[3, 4, 5][..]));
 }
 
 #[test]

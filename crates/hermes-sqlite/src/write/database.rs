@@ -3,6 +3,7 @@
 use crate::calls::extra::Extras;
 use crate::index::indexes::{Census, Layout};
 use crate::open::shape::Shape;
+use crate::search::Facts;
 use rusqlite::Connection;
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
@@ -20,6 +21,10 @@ pub(crate) struct Database {
     revision: Cell<i64>,
     /// The last counts of the word index.
     census: RefCell<Option<Census>>,
+    /// The facts that the last search read.
+    facts: RefCell<Option<Arc<Facts>>>,
+    /// Whether reads run on the thread of a caller, so that they have to be short.
+    is_callers: Cell<bool>,
     /// Objects that the last write failed in; the retry goes without them.
     blamed: RefCell<Blame>,
     /// Objects that the current write goes without.
@@ -69,6 +74,8 @@ impl Database {
             cookie: Cell::new(None),
             revision: Cell::new(0),
             census: RefCell::default(),
+            facts: RefCell::default(),
+            is_callers: Cell::new(false),
             blamed: RefCell::default(),
             given_up: RefCell::default(),
             memory: None,
@@ -133,6 +140,32 @@ impl Database {
         self.census.replace(Some(census));
     }
 
+    /// Returns the facts that the last search read; `None` if there are none since the schema changed.
+    pub(crate) fn facts(&self) -> Option<Arc<Facts>> {
+        self.facts.borrow().clone()
+    }
+
+    pub(crate) fn set_facts(&self, facts: Arc<Facts>) {
+        self.facts.replace(Some(facts));
+    }
+
+    /// Returns a value that changes with every commit of another connection, and with every change by this one.
+    pub(crate) fn stamp(&self) -> Result<(i64, u64), rusqlite::Error> {
+        let version = self.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        Ok((version, self.total_changes()))
+    }
+
+    /// Records that reads run on the thread of a caller.
+    pub(crate) fn read_on_callers_thread(&self) {
+        self.is_callers.set(true);
+    }
+
+    /// Returns whether a read has to be short because it runs on the thread of a caller. One that turns out to take
+    /// longer fails with [`Failure::Long`](crate::error::Failure::Long) and is repeated on a reader thread.
+    pub(crate) fn is_on_callers_thread(&self) -> bool {
+        self.is_callers.get()
+    }
+
     /// Returns the columns of newer agents that are not modelled, as of the start of this transaction.
     pub(crate) fn extras(&self) -> Arc<Extras> {
         self.extras.borrow().clone()
@@ -170,6 +203,7 @@ impl Database {
             self.extras.replace(Arc::new(Extras::of(&self.connection)?));
             self.cookie.set(Some(cookie));
             self.census.replace(None);
+            self.facts.replace(None);
         }
         Ok(())
     }

@@ -82,7 +82,8 @@ impl Readers {
     /// Runs a short read at once, on the caller's thread: waking another thread and being woken takes longer than the
     /// read itself.
     ///
-    /// Returns `None` if that is not possible: another read is running here, or it would have to wait for a lock.
+    /// Returns `None` if that is not possible: another read is running here, it would have to wait for a lock, or it
+    /// turned out to take long.
     pub(crate) fn read_here<T>(&self, work: &impl Fn(&Database) -> Result<T, Failure>) -> Option<Result<T, Failure>> {
         let mut here = self.here.try_lock().ok()?;
         connection::set_deadline(Duration::ZERO);
@@ -99,8 +100,12 @@ impl Readers {
             return None;
         }
         let outcome = self.shared.begin(&mut here.database, Need::Side).and_then(|database| {
+            database.read_on_callers_thread();
             finish(database, work).inspect_err(|failure| self.shared.damage.take_in(database, failure))
         });
+        if let Err(Failure::Long) = outcome {
+            return None;
+        }
         if outcome.as_ref().is_err_and(Failure::is_passing) {
             // The transaction may still be open, so the connection is dropped.
             here.database = None;

@@ -160,7 +160,7 @@ impl ConversationStore for SqliteStore {
         let work = move |database: &Database| {
             fresh::read(database, Decides::ByPlace, |database| search::search(database, &request))
         };
-        let answer = self.workers.read("search messages", work).await?;
+        let answer = self.workers.read_short("search messages", work).await?;
         if answer.served.unindexed > 0 {
             // The agent may be the only writer, and it does not fill our indexes, so a search that met a backlog has it
             // indexed.

@@ -14,7 +14,7 @@ const MAX_STRETCHES: usize = 2_000;
 /// A snapshot of the counts of the index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Census {
-    /// Changes with every commit of another connection, and with every change by this one.
+    /// [`Database::stamp`].
     stamp: (i64, u64),
     /// The id of the newest message.
     newest: i64,
@@ -26,11 +26,10 @@ pub(crate) struct Census {
 
 impl Census {
     fn take(database: &Database) -> Result<Self, Failure> {
-        let version = database.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         let newest =
             database.prepare_cached("SELECT coalesce(max(id), 0) FROM messages")?.query_row([], |row| row.get(0))?;
         Ok(Self {
-            stamp: (version, database.total_changes()),
+            stamp: database.stamp()?,
             newest,
             accounted: super::totals(database)?.0 + pending::backlog(database)?,
             lost: Vec::new(),

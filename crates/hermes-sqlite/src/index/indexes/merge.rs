@@ -124,6 +124,26 @@ impl<'a> Merging<'a> {
     }
 }
 
+/// Merges some more pages of indexes, until each has one segment. Returns whether there is more to do.
+pub(super) fn into_one(database: &Database, tables: impl IntoIterator<Item = &'static str>) -> Result<bool, Failure> {
+    let (start, merging) = (Instant::now(), Merging::by_itself(database));
+    for table in tables {
+        loop {
+            let before = database.total_changes();
+            // With a negative number FTS5 merges all segments, however few, and goes on with that at the next call.
+            merging.tell(table, "merge", -PAGES)?;
+            // The statement itself counts as one change.
+            if database.total_changes() - before <= 1 {
+                break;
+            }
+            if start.elapsed() >= SLICE {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
 /// Returns how many segments of an index were never merged; `None` if the list of segments has an unknown format.
 ///
 /// The list is four bytes, then varints: the number of levels, and two more about all of them; then for each level, the

@@ -22,6 +22,13 @@ const TO_SET_ASIDE: &str = "1";
 /// New tables have replaced the old ones, which are being deleted.
 const SET_ASIDE: &str = "2";
 
+/// Key of the watermark at which the segments of the indexes were last merged into one.
+const MERGED: &str = "own:merged";
+/// Minimum number of new messages after which the segments are merged again.
+const MERGE_AFTER: i64 = 2_000;
+/// Share of new messages from which on the segments are merged again: one in four. Each time all of them are rewritten.
+const MERGE_SHARE: i64 = 4;
+
 /// Maximum number of messages in a batch, if they are short. The larger a batch, the fewer words are looked up twice.
 const BATCH: usize = 250;
 /// Batch size from which on automatic merging of the indexes is off.
@@ -52,16 +59,29 @@ pub(super) fn again(database: &Database, id: i64) -> Result<(), Failure> {
 }
 
 fn watermark(database: &Database) -> Result<Option<i64>, Failure> {
+    stored(database, KEY)
+}
+
+fn stored(database: &Database, key: &str) -> Result<Option<i64>, Failure> {
     let value: Option<String> = database
         .prepare_cached("SELECT value FROM hx_state WHERE key = ?")?
-        .query_row([KEY], |row| row.get(0))
+        .query_row([key], |row| row.get(0))
         .optional()?;
     Ok(value.and_then(|text| text.parse().ok()))
 }
 
+fn store(database: &Database, key: &str, edge: i64) -> Result<(), Failure> {
+    database
+        .prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?
+        .execute(params![key, edge.to_string()])?;
+    Ok(())
+}
+
 /// Makes the next steps rebuild the indexes from empty.
 pub(super) fn restart(database: &Database) -> Result<(), Failure> {
-    database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([KEY])?;
+    for key in [KEY, MERGED] {
+        database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([key])?;
+    }
     database.execute_batch("DELETE FROM hx_again")?;
     set_emptying(database, TO_SET_ASIDE)
 }
@@ -139,12 +159,16 @@ pub(super) fn fill(database: &Database, start: Instant, merging: &mut Merging<'_
     let mut edge = watermark(database)?.unwrap_or(i64::MIN);
     // Messages that were added while a trigger was missing are in no index, and the trigger may exist again.
     let is_seen_to = database.layout().has_no_triggers() || health::is_ours(database)?;
+    let first = edge;
     loop {
         if start.elapsed() > BEGIN {
             return Ok(true);
         }
         let next = read(database, &NEXT, edge).map_err(health::elsewhere)?;
-        let Some(last) = next.last() else { return Ok(false) };
+        let Some(last) = next.last() else {
+            // What this step added is buffered until it commits.
+            return Ok(is_merge_due(database, edge)? && (edge > first || merge_segments(database, edge)?));
+        };
         if next.len() >= LARGE_BATCH {
             merging.hold()?;
         }
@@ -155,10 +179,25 @@ pub(super) fn fill(database: &Database, start: Instant, merging: &mut Merging<'_
             }
         }
         add(database, &next)?;
-        database
-            .prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?
-            .execute(params![KEY, edge.to_string()])?;
+        store(database, KEY, edge)?;
     }
+}
+
+/// Returns whether so many messages were added since the segments were last merged that it pays to merge them.
+fn is_merge_due(database: &Database, edge: i64) -> Result<bool, Failure> {
+    let merged = stored(database, MERGED)?.unwrap_or(0);
+    Ok(edge.saturating_sub(merged) >= MERGE_AFTER.max(merged / MERGE_SHARE))
+}
+
+/// Merges some more pages of the segments into one. Returns whether there is more to do.
+///
+/// A search looks up each of its words in each segment, and these indexes are small.
+fn merge_segments(database: &Database, edge: i64) -> Result<bool, Failure> {
+    if super::merge::into_one(database, vocabulary::INDEXES)? {
+        return Ok(true);
+    }
+    store(database, MERGED, edge)?;
+    Ok(false)
 }
 
 /// Returns the messages that should be indexed but are not, judged by the stored lengths.
@@ -346,6 +385,26 @@ mod tests {
         again(&database, 7).unwrap();
         settle(&database);
         assert_eq!((words(&database, "late"), with(&database, "汉字")), (vec!["late".to_owned()], vec![7]));
+    }
+
+    #[test]
+    fn segments_are_merged_into_one_once_many_messages_are_new() {
+        let (_folder, database) = file();
+        let segments = |table: &str| -> i64 {
+            let sql = format!("SELECT count(DISTINCT segid) FROM {table}_idx");
+            database.query_row(&sql, [], |row| row.get(0)).unwrap()
+        };
+        database.execute_batch("BEGIN").unwrap();
+        let last = (0..MERGE_AFTER).map(|number| say(&database, &format!("汉字 word{number}"))).last().unwrap();
+        database.execute_batch("COMMIT").unwrap();
+        settle(&database);
+        assert_eq!(vocabulary::INDEXES.map(segments), [1, 1]);
+        assert_eq!(stored(&database, MERGED).unwrap(), Some(last));
+        assert_eq!((with(&database, "汉字").len(), words(&database, "ord1999").len()), (2_000, 1));
+        say(&database, "别山 more");
+        settle(&database);
+        assert_eq!(stored(&database, MERGED).unwrap(), Some(last), "one message is too few");
+        assert_eq!(segments("hx_cjk"), 2);
     }
 
     #[test]

@@ -13,7 +13,7 @@ const BLOCK: i64 = 1_000;
 pub(crate) const MAX_LENGTH: u32 = u16::MAX as u32 - 1;
 
 /// The lengths of messages, in memory.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Lengths {
     /// Sorted by block number.
     blocks: Vec<(i64, Vec<u8>)>,

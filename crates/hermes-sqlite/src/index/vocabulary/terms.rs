@@ -28,7 +28,7 @@ mod find;
 
 #[cfg(test)]
 pub(crate) use find::Terms;
-pub(crate) use find::{terms_aside, terms_containing, terms_of, terms_with_prefix, unlisted};
+pub(crate) use find::{terms_aside, terms_containing, terms_ending, terms_of, terms_with_prefix, unlisted};
 
 /// By how many letters a stored word may be longer if it follows an escape such as `\u2014`.
 const ESCAPE: usize = 5;

@@ -43,6 +43,25 @@ pub(crate) fn terms_containing(
     admits: impl Fn(&str) -> bool,
 ) -> Result<Terms, Failure> {
     let Some(query) = query(piece) else { return Ok(Terms::default()) };
+    containing(connection, &query, piece, limit, admits)
+}
+
+/// Returns the tokens of words that end with `suffix`, which is folded, and are longer. Words of paired scripts are not
+/// included, as with [`terms_containing`].
+pub(crate) fn terms_ending(connection: &Connection, suffix: &str, limit: usize) -> Result<Terms, Failure> {
+    let Some(query) = query_for_end(suffix) else { return Ok(Terms::default()) };
+    let is_longer = |word: &str| word.len() > suffix.len() && word.ends_with(suffix);
+    containing(connection, &query, suffix, limit, is_longer)
+}
+
+/// Returns the tokens of words in the blocks that a query finds, if they contain `piece` and `admits` holds.
+fn containing(
+    connection: &Connection,
+    query: &str,
+    piece: &str,
+    limit: usize,
+    admits: impl Fn(&str) -> bool,
+) -> Result<Terms, Failure> {
     let mut statement = connection.prepare_cached(
         "SELECT b.terms FROM hx_term_trigram p CROSS JOIN hx_term_block b ON b.id = p.rowid \
          WHERE p.hx_term_trigram MATCH ?1 AND instr(b.terms, ?2) > 0",
@@ -147,6 +166,20 @@ fn query(piece: &str) -> Option<String> {
     Some(quoted.join(" AND "))
 }
 
+/// Returns the FTS5 query for the end of a word, like [`query`]: the last two characters of each word are a token too.
+fn query_for_end(suffix: &str) -> Option<String> {
+    const SHORT: usize = 2;
+    let query = query(suffix)?;
+    let length = suffix.chars().count();
+    let (at, _) = suffix.char_indices().nth(length.saturating_sub(SHORT))?;
+    let end = &suffix[at..];
+    match length {
+        0..=SHORT => Some(format!("\"{end}\"")),
+        _ if end.chars().all(is_paired) => Some(query),
+        _ => Some(format!("{query} AND \"{end}\"")),
+    }
+}
+
 /// Returns the smallest value after all texts that start with `prefix`.
 fn after(prefix: &str) -> Value {
     let mut text = prefix.to_owned();
@@ -188,5 +221,10 @@ mod tests {
         assert_eq!(query("a").unwrap(), "\"a\" *");
         assert_eq!(query("大a").unwrap(), "\"大a\" *");
         assert_eq!(query("handl").unwrap(), "\"and\" AND \"han\" AND \"ndl\"");
+        assert_eq!(query_for_end("a").unwrap(), "\"a\"");
+        assert_eq!(query_for_end("on").unwrap(), "\"on\"");
+        assert_eq!(query_for_end("run").unwrap(), "\"run\" AND \"un\"");
+        assert_eq!(query_for_end("a大别").unwrap(), "\"a大别\"");
+        assert_eq!(query_for_end("-"), None);
     }
 }
