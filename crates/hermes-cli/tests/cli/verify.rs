@@ -20,7 +20,7 @@ fn a_sound_store() {
     --- exit 0
     "#);
     assert_snapshot!(Home::with_store().see(&["sessions", "verify", "--json"]), @r#"
-    {"schema": 1, "sound": true, "checks": [{"name": "file", "looked_at": 51, "things": "pages", "problems": 0, "notes": 0, "findings": []}, {"name": "schema", "looked_at": 46, "things": "objects", "problems": 0, "notes": 0, "findings": []}, {"name": "indexes", "looked_at": 0, "things": "messages", "problems": 0, "notes": 0, "findings": []}, {"name": "counters", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "relations", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "side tables", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "index backlog", "looked_at": 2, "things": "indexes", "problems": 0, "notes": 0, "findings": []}]}
+    {"schema": 1, "sound": true, "checks": [{"name": "file", "looked_at": 65, "things": "pages", "problems": 0, "notes": 0, "findings": []}, {"name": "schema", "looked_at": 59, "things": "objects", "problems": 0, "notes": 0, "findings": []}, {"name": "indexes", "looked_at": 0, "things": "messages", "problems": 0, "notes": 0, "findings": []}, {"name": "counters", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "relations", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "side tables", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "index backlog", "looked_at": 2, "things": "indexes", "problems": 0, "notes": 0, "findings": []}]}
     --- exit 0
     "#);
 }
