@@ -1,4 +1,4 @@
-//! Received messages. Replies are in [`outbox`].
+//! Received messages. Replies are in the module `outbox`.
 
 mod outbox;
 
