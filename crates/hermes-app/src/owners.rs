@@ -127,7 +127,7 @@ fn theirs(lease: Lease) -> Owned {
 /// A lease, with the facts that a person needs about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Owner {
-    /// The lease.
+    /// The lease, with its times by the caller's clock.
     pub lease: Lease,
     /// Visible state of its process.
     pub presence: Presence,
@@ -157,14 +157,20 @@ pub async fn of(store: &dyn Store, root: &SessionId, now: Timestamp) -> Result<O
     let resource = Resource::Conversation(root.clone());
     let mut leases = store.leases(&resource.key()).await?;
     // Another conversation's id may start with this one.
-    leases.retain(|lease| lease.resource == resource && !lease.is_expired(now));
-    Ok(of_leases(store, leases, now).await?.pop())
+    leases.retain(|lease| lease.resource == resource);
+    Ok(of_leases(store, leases, now).await?.pop().filter(|owner| !owner.is_expired))
 }
 
 async fn of_leases(store: &dyn Store, leases: Vec<Lease>, now: Timestamp) -> Result<Vec<Owner>, StoreError> {
-    let turns = if leases.is_empty() { Vec::new() } else { open_turns(store).await? };
+    if leases.is_empty() {
+        return Ok(Vec::new());
+    }
+    let turns = open_turns(store).await?;
+    // A server judges by its own clock, which may differ from the caller's.
+    let ahead = store.lease_time(now).await?.seconds() - now.seconds();
     let mut owners = Vec::with_capacity(leases.len());
     for lease in leases {
+        let lease = Lease { taken_at: lease.taken_at.plus(-ahead), until: lease.until.plus(-ahead), ..lease };
         let tip = match lease.resource.session() {
             Some(root) => tip(store, root).await?,
             None => None,

@@ -21,7 +21,7 @@ pub use places::{
 use crate::fixture::live::{
     HOUR, MOMENT, ask, conversation, granted, held, holder, new_turn, taken, taken_over, taken_when_expired,
 };
-use crate::fixture::{assert_invalid, id, made, request, user};
+use crate::fixture::{assert_invalid, at, id, made, request, user};
 use crate::{CaseResult, Setup};
 use hermes_session::live::{Account, Acquired, Fence, Holder, Lease, Renewed, Resource, Take, Terms, TurnClose};
 use hermes_session::{MessageId, NewChild, Store};
@@ -66,6 +66,23 @@ pub async fn expired_leases_are_free(setup: Setup) -> CaseResult {
     assert_eq!((&third.holder, third.busy), (&holder(3), false));
     assert_eq!(held(ask(&*store, &session, 1, Take::Free).await?), third);
     assert_eq!(store.leases("").await?, [third]);
+    Ok(())
+}
+
+/// The time by which a store judges leases is between the grant and the expiry of a lease that was just granted, whatever
+/// the clock of the caller says. A file judges by that clock.
+pub async fn the_store_says_by_which_time_it_judges(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let session = made(&*store, "s", 0).await;
+    let lease = taken(&*store, &session, 1).await.lease;
+    if setup.judges_by_own_clock() {
+        for hours_off in [-3_600, 3_600] {
+            let time = store.lease_time(lease.taken_at.plus(f64::from(hours_off))).await?;
+            assert!(lease.taken_at <= time && time < lease.until, "{time:?} for {lease:?}");
+        }
+    } else {
+        assert_eq!(store.lease_time(at(7)).await?, at(7));
+    }
     Ok(())
 }
 

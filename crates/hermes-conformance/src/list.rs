@@ -341,6 +341,7 @@ pub const CASES: &[Case] = cases![
     carry::a_received_message_of_a_lost_turn_is_done,
     leases::one_holder_at_a_time,
     leases::expired_leases_are_free,
+    leases::the_store_says_by_which_time_it_judges,
     leases::an_idle_owner_yields,
     leases::a_busy_owner_does_not_yield,
     leases::dead_and_forced_name_the_token,

@@ -1,7 +1,7 @@
 //! Leases: who owns a conversation, an account, or a hold.
 
 use crate::live::{Acquired, Holder, Lease, Renewed, Resource, Terms};
-use crate::{ConversationStore, Request, StoreError};
+use crate::{ConversationStore, Request, StoreError, Timestamp};
 use async_trait::async_trait;
 use std::time::Duration;
 
@@ -54,4 +54,9 @@ pub trait LeaseStore: ConversationStore {
     /// Returns the leases whose [key](Resource::key) starts with `prefix`, expired ones too, in the order of their keys.
     //  Cases: leases::listed_by_prefix, leases::gone_with_the_conversation
     async fn leases(&self, prefix: &str) -> Result<Vec<Lease>, StoreError>;
+
+    /// Returns the time by which the store judges leases: a server's own, or `now` in a file. The times of a lease are
+    /// to be compared with it.
+    //  Cases: leases::the_store_says_by_which_time_it_judges
+    async fn lease_time(&self, now: Timestamp) -> Result<Timestamp, StoreError>;
 }

@@ -85,6 +85,12 @@ pub async fn list<T: Sql>(transaction: &T, prefix: &str) -> Result<Vec<Lease>, T
     Ok(rows.iter().map(lease).collect::<Result<_, _>>()?)
 }
 
+/// Implements `lease_time` of the contract.
+pub async fn time<T: Sql>(transaction: &T) -> Result<Timestamp, T::Failure> {
+    let sql = format!("SELECT {}", transaction.dialect().now);
+    Ok(Timestamp::from_seconds(transaction.one(&sql, values![]).await?.try_get(0)?)?)
+}
+
 /// Grants the lease of a resource that the caller has locked.
 async fn grant<T: Sql>(
     transaction: &T,

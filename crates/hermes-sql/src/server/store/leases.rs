@@ -10,7 +10,7 @@ macro_rules! server_leases {
             use async_trait::async_trait;
             use hermes_session::live::lease::check_ttl;
             use hermes_session::live::{Acquired, Holder, Lease, Renewed, Resource, Terms};
-            use hermes_session::{LeaseStore, Request, StoreError};
+            use hermes_session::{LeaseStore, Request, StoreError, Timestamp};
             use std::time::Duration;
             use $crate::job;
             use $crate::server::leases;
@@ -64,6 +64,12 @@ macro_rules! server_leases {
                         return Ok(Vec::new());
                     }
                     job!(&self.database, Purpose::Read, "list leases", |transaction| leases::list(transaction, prefix))
+                }
+
+                async fn lease_time(&self, _: Timestamp) -> Result<Timestamp, StoreError> {
+                    job!(&self.database, Purpose::Read, "read the server's time", |transaction| leases::time(
+                        transaction
+                    ))
                 }
             }
         };

@@ -6,7 +6,7 @@ use crate::write::database::Database;
 use async_trait::async_trait;
 use hermes_session::live::lease::check_ttl;
 use hermes_session::live::{Acquired, Holder, Lease, Renewed, Resource, Terms};
-use hermes_session::{LeaseStore, Request, StoreError};
+use hermes_session::{LeaseStore, Request, StoreError, Timestamp};
 use std::time::Duration;
 
 #[async_trait]
@@ -42,5 +42,9 @@ impl LeaseStore for SqliteStore {
     async fn leases(&self, prefix: &str) -> Result<Vec<Lease>, StoreError> {
         let prefix = prefix.to_owned();
         self.workers.read_short("read leases", move |database| leases::list(database, &prefix)).await
+    }
+
+    async fn lease_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
+        Ok(now)
     }
 }
