@@ -1,10 +1,8 @@
 //! Live data on its way from one store to another.
 
 use super::State;
-use hermes_session::live::{
-    Carried, InboxId, InboxItem, InboxState, LiveKind, LiveRecord, Outbound, OutboundId, Route, Turn,
-};
-use hermes_session::{MessageId, SessionId};
+use hermes_session::MessageId;
+use hermes_session::live::{Carried, InboxId, InboxItem, LiveKind, LiveRecord, Outbound, OutboundId, Route, Turn};
 
 const NO_SESSION: Carried = Carried::Left("its session does not exist");
 
@@ -103,32 +101,25 @@ impl State {
         if self.inbox.values().any(is_known) {
             return Carried::Known;
         }
-        let mut item = item.clone();
-        item.turn = item.turn.filter(|turn| self.turns.contains_key(turn));
-        if item.state == InboxState::Taken && item.turn.is_none() {
-            item.state = InboxState::Done;
-            item.inbound.payload.clear();
-            item.settled_at = Some(item.received_at);
-        }
-        item.stored_message = item.stored_message.filter(|message| self.has_message(*message));
+        let has_turn = item.turn.is_some_and(|turn| self.turns.contains_key(&turn));
+        let has_message = item.stored_message.is_some_and(|message| self.has_message(message));
+        let item = item.clone().carried(has_turn, has_message);
         self.last_inbox_id += 1;
-        item.id = InboxId(self.last_inbox_id);
-        self.inbox.insert(item.id, item);
+        let id = InboxId(self.last_inbox_id);
+        self.inbox.insert(id, InboxItem { id, ..item });
         Carried::Stored
     }
 
     fn import_outbound(&mut self, part: &Outbound) -> Carried {
-        let record = LiveRecord::Outbound(Box::new(part.clone()));
-        let identity = record.identity();
-        if self.outbox.values().any(|known| LiveRecord::Outbound(Box::new(known.clone())).identity() == identity) {
+        let identity = |part: &Outbound| LiveRecord::Outbound(Box::new(part.clone())).identity();
+        if self.outbox.values().any(|known| identity(known) == identity(part)) {
             return Carried::Known;
         }
-        let LiveRecord::Outbound(portable) = record.portable() else { return NO_SESSION };
+        let has_turn = part.turn.is_some_and(|turn| self.turns.contains_key(&turn));
+        let has_session = part.session.as_ref().is_some_and(|session| self.sessions.contains_key(session));
         self.last_outbound_id += 1;
         let id = OutboundId(self.last_outbound_id);
-        let session = portable.session.clone().filter(|session: &SessionId| self.sessions.contains_key(session));
-        let turn = part.turn.filter(|turn| self.turns.contains_key(turn));
-        self.outbox.insert(id, Outbound { id, session, turn, ..*portable });
+        self.outbox.insert(id, Outbound { id, ..part.clone().carried(has_turn, has_session) });
         Carried::Stored
     }
 

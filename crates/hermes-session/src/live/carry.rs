@@ -1,7 +1,8 @@
 //! Live data that a transfer carries from one store to another: routes, cursors, open turns, mail, causes of resets.
 
 use super::{
-    Account, Fence, InboxId, InboxItem, Outbound, OutboundId, OutboundState, ResetCause, Route, RouteKey, Turn, TurnId,
+    Account, Fence, InboxId, InboxItem, InboxState, Outbound, OutboundId, OutboundState, ResetCause, Route, RouteKey,
+    Turn, TurnId,
 };
 use crate::SessionId;
 
@@ -121,16 +122,41 @@ impl LiveRecord {
                 Self::Inbox(Box::new(InboxItem { id: InboxId(0), turn: None::<TurnId>, stored_message: None, ..*item }))
             }
             Self::Outbound(part) => {
-                let is_sending = part.state == OutboundState::Sending;
-                Self::Outbound(Box::new(Outbound {
-                    id: OutboundId(0),
-                    turn: None,
-                    state: if is_sending { OutboundState::Waiting } else { part.state },
-                    doubtful: part.doubtful || is_sending,
-                    ..*part
-                }))
+                Self::Outbound(Box::new(Outbound { id: OutboundId(0), ..part.carried(false, true) }))
             }
             other => other,
+        }
+    }
+}
+
+impl InboxItem {
+    /// Returns the message as it is stored in another store, which may lack its turn or the message of the transcript.
+    /// Without its turn it is done: its text is in the transcript.
+    #[must_use]
+    pub fn carried(mut self, has_turn: bool, has_message: bool) -> Self {
+        self.turn = self.turn.filter(|_| has_turn);
+        self.stored_message = self.stored_message.filter(|_| has_message);
+        if self.state == InboxState::Taken && self.turn.is_none() {
+            self.state = InboxState::Done;
+            self.settled_at = Some(self.received_at);
+            self.inbound.payload.clear();
+        }
+        self
+    }
+}
+
+impl Outbound {
+    /// Returns the part as it is stored in another store, which may lack its turn or its session. One that was being
+    /// sent may have been delivered.
+    #[must_use]
+    pub fn carried(self, has_turn: bool, has_session: bool) -> Self {
+        let is_sending = self.state == OutboundState::Sending;
+        Self {
+            turn: self.turn.filter(|_| has_turn),
+            session: self.session.filter(|_| has_session),
+            state: if is_sending { OutboundState::Waiting } else { self.state },
+            doubtful: self.doubtful || is_sending,
+            ..self
         }
     }
 }

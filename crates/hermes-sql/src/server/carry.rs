@@ -6,7 +6,7 @@ use super::{Failing as _, Fields as _, Odd, Sql, mail, routes, turns};
 use crate::values;
 use hermes_session::SessionId;
 use hermes_session::live::{
-    Account, Carried, InboxItem, InboxState, LiveKind, LiveRecord, Outbound, ResetCause, Route, RouteKey, Turn,
+    Account, Carried, InboxItem, LiveKind, LiveRecord, Outbound, ResetCause, Route, RouteKey, Turn, TurnId,
 };
 
 const NO_SESSION: Carried = Carried::Left("its session does not exist");
@@ -190,21 +190,12 @@ async fn import_inbox<T: Sql>(transaction: &T, item: &InboxItem) -> Result<Carri
     if mail::known(transaction, &item.account, &item.inbound).await?.is_some() {
         return Ok(Carried::Known);
     }
-    let mut item = item.clone();
-    if let Some(turn) = item.turn
-        && turns::read(transaction, turn).await?.is_none()
-    {
-        item.turn = None;
-    }
-    if item.state == InboxState::Taken && item.turn.is_none() {
-        item = InboxItem { state: InboxState::Done, settled_at: Some(item.received_at), ..item };
-        item.inbound.payload.clear();
-    }
-    if let Some(message) = item.stored_message
-        && transaction.row("SELECT 1 FROM messages WHERE id = $1", values![message.0]).await?.is_none()
-    {
-        item.stored_message = None;
-    }
+    let has_turn = has_turn(transaction, item.turn).await?;
+    let has_message = match item.stored_message {
+        Some(message) => transaction.row("SELECT 1 FROM messages WHERE id = $1", values![message.0]).await?.is_some(),
+        None => false,
+    };
+    let item = item.clone().carried(has_turn, has_message);
     mail::put(transaction, &item).await.map(|_| Carried::Stored)
 }
 
@@ -212,21 +203,21 @@ async fn import_outbound<T: Sql>(transaction: &T, part: &Outbound) -> Result<Car
     if mail::knows_part(transaction, part).await? {
         return Ok(Carried::Known);
     }
-    let (turn, session) = (part.turn, part.session.clone());
-    let LiveRecord::Outbound(mut part) = LiveRecord::Outbound(Box::new(part.clone())).portable() else {
-        return Ok(NO_SESSION);
+    let has_turn = has_turn(transaction, part.turn).await?;
+    let has_session = match &part.session {
+        Some(session) => exists(transaction, session).await?,
+        None => false,
     };
-    if let Some(turn) = turn
-        && turns::read(transaction, turn).await?.is_some()
-    {
-        part.turn = Some(turn);
-    }
-    if let Some(session) = session
-        && !exists(transaction, &session).await?
-    {
-        part.session = None;
-    }
+    let part = part.clone().carried(has_turn, has_session);
     mail::put_part(transaction, &part).await.map(|_| Carried::Stored)
+}
+
+/// Returns whether there is a turn, and it is open.
+async fn has_turn<T: Sql>(transaction: &T, turn: Option<TurnId>) -> Result<bool, T::Failure> {
+    match turn {
+        Some(turn) => Ok(turns::read(transaction, turn).await?.is_some()),
+        None => Ok(false),
+    }
 }
 
 async fn exists<T: Sql>(transaction: &T, id: &SessionId) -> Result<bool, T::Failure> {

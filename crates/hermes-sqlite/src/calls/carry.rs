@@ -5,7 +5,7 @@ use crate::calls::{lineage, mail, routes, turns};
 use crate::error::Failure;
 use crate::write::database::Database;
 use hermes_session::live::{
-    Account, Carried, InboxItem, InboxState, LiveKind, LiveRecord, Outbound, ResetCause, Route, RouteKey, Turn,
+    Account, Carried, InboxItem, LiveKind, LiveRecord, Outbound, ResetCause, Route, RouteKey, Turn, TurnId,
 };
 use hermes_session::{SessionId, StoreError};
 use rusqlite::{OptionalExtension as _, ToSql, params};
@@ -203,21 +203,11 @@ fn import_inbox(database: &Database, item: &InboxItem) -> Result<Carried, Failur
     if mail::known(database, &item.account, &item.inbound)?.is_some() {
         return Ok(Carried::Known);
     }
-    let mut item = item.clone();
-    if let Some(turn) = item.turn
-        && turns::find(database, turn)?.is_none()
-    {
-        item.turn = None;
-    }
-    if item.state == InboxState::Taken && item.turn.is_none() {
-        item = InboxItem { state: InboxState::Done, settled_at: Some(item.received_at), ..item };
-        item.inbound.payload.clear();
-    }
-    if let Some(message) = item.stored_message
-        && !database.prepare_cached("SELECT 1 FROM messages WHERE id = ?")?.exists([message.0])?
-    {
-        item.stored_message = None;
-    }
+    let has_message = match item.stored_message {
+        Some(message) => database.prepare_cached("SELECT 1 FROM messages WHERE id = ?")?.exists([message.0])?,
+        None => false,
+    };
+    let item = item.clone().carried(has_turn(database, item.turn)?, has_message);
     mail::put(database, &item).map(|()| Carried::Stored)
 }
 
@@ -225,21 +215,20 @@ fn import_outbound(database: &Database, part: &Outbound) -> Result<Carried, Fail
     if mail::knows_part(database, part)? {
         return Ok(Carried::Known);
     }
-    let (turn, session) = (part.turn, part.session.clone());
-    let LiveRecord::Outbound(mut part) = LiveRecord::Outbound(Box::new(part.clone())).portable() else {
-        return Ok(NO_SESSION);
+    let has_session = match &part.session {
+        Some(session) => exists(database, session)?,
+        None => false,
     };
-    if let Some(turn) = turn
-        && turns::find(database, turn)?.is_some()
-    {
-        part.turn = Some(turn);
-    }
-    if let Some(session) = session
-        && !exists(database, &session)?
-    {
-        part.session = None;
-    }
+    let part = part.clone().carried(has_turn(database, part.turn)?, has_session);
     mail::put_part(database, &part).map(|()| Carried::Stored)
+}
+
+/// Returns whether there is a turn, and it is open.
+fn has_turn(database: &Database, turn: Option<TurnId>) -> Result<bool, Failure> {
+    match turn {
+        Some(turn) => Ok(turns::find(database, turn)?.is_some()),
+        None => Ok(false),
+    }
 }
 
 fn exists(database: &Database, id: &SessionId) -> Result<bool, Failure> {
