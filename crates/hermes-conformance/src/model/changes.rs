@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Every change since the store was made.
 #[derive(Debug)]
 pub(super) struct Log {
-    /// Number of the store in this process, which tells its marks from those of others.
+    /// Number of the store in this process. Its marks begin with it, so that marks of other stores are recognised.
     store: u64,
     entries: Vec<(SessionId, Kinds)>,
 }

@@ -16,7 +16,7 @@ const MAX_WHOLE: usize = 64 << 20;
 
 /// Reads the body of an answer, in whatever pieces it arrives.
 ///
-/// A stream of events, one JSON object although a stream was asked for, and a web page are told apart by their first
+/// A stream of events, one JSON object although a stream was asked for, and a web page are distinguished by their first
 /// character: content types of servers and proxies are often wrong.
 #[derive(Debug, Default)]
 pub struct Decoder {

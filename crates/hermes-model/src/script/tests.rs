@@ -42,8 +42,8 @@ fn every_habit_yields_the_same_answer() {
             reply.delivery.piece = size;
             for is_streamed in [true, false] {
                 let answer = read(&reply, is_streamed).unwrap();
-                let told = (&answer.text, &answer.reasoning, &answer.calls, &answer.finish, &answer.tokens);
-                assert_eq!(told, (&base.text, &base.reasoning, &base.calls, &base.finish, &base.tokens), "{changed:?}");
+                let seen = (&answer.text, &answer.reasoning, &answer.calls, &answer.finish, &answer.tokens);
+                assert_eq!(seen, (&base.text, &base.reasoning, &base.calls, &base.finish, &base.tokens), "{changed:?}");
             }
         }
     }

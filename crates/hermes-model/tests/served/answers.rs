@@ -13,9 +13,9 @@ async fn a_text_is_streamed_and_counted() {
     let tokens = Tokens { input: 5, output: 7, cache_read: 3, billed: Some(0.25), ..Tokens::default() };
     let habits = Habits { tokens: Some(tokens), ..Habits::default() };
     let (server, client) = served(Script::new([Reply::text("Hello there, 大!").habits(habits)])).await;
-    let told = client.say("hi").await;
-    assert_eq!(told.progress, "Hello there, 大!");
-    let answer = told.answer();
+    let seen = client.say("hi").await;
+    assert_eq!(seen.progress, "Hello there, 大!");
+    let answer = seen.answer();
     assert_eq!(
         (answer.text.as_str(), &answer.finish, answer.tokens),
         ("Hello there, 大!", &Finish::Stop, Some(tokens))
@@ -49,9 +49,9 @@ async fn every_habit_of_a_server_yields_the_same_answer() {
                 let mut reply = Reply::answer(steps()).habits(habits.clone());
                 reply.delivery.piece = piece;
                 server.push(if is_open_ended { reply.header("connection", "close") } else { reply });
-                let told = client.say("hi").await;
-                assert_eq!(told.progress.replace(")(", ""), "(Hm, 大.)One two[look]", "{habits:?}");
-                let answer = told.answer();
+                let seen = client.say("hi").await;
+                assert_eq!(seen.progress.replace(")(", ""), "(Hm, 大.)One two[look]", "{habits:?}");
+                let answer = seen.answer();
                 assert_eq!((answer.text.as_str(), answer.reasoning.as_deref()), ("One two", Some("Hm, 大.")));
                 assert_eq!(
                     (answer.calls[0].id.as_str(), answer.calls[0].arguments.as_str()),
@@ -78,9 +78,9 @@ async fn a_conversation_with_tools_goes_on() {
     request.messages.push(WireMessage::Assistant(AssistantMessage { calls: first.calls, ..Default::default() }));
     request.messages.push(WireMessage::result(call.id, "clear"));
     request.is_streamed = false;
-    let told = client.ask(request).await;
-    assert_eq!(told.progress, "It is blue.");
-    assert_eq!(told.answer().text, "It is blue.");
+    let seen = client.ask(request).await;
+    assert_eq!(seen.progress, "It is blue.");
+    assert_eq!(seen.answer().text, "It is blue.");
     assert_eq!(server.violations(), Vec::<String>::new());
 }
 
@@ -141,8 +141,8 @@ async fn no_conversation_breaks_a_rule_of_a_strict_server() {
             let mut dice = Dice(number);
             let length = dice.roll(12);
             let list: Vec<WireMessage> = (0..length).map(|_| dice.message()).collect();
-            let told = client.ask(Request::new(list.clone())).await;
-            assert!(told.outcome.is_ok(), "{list:?}: {:?}", server.violations());
+            let seen = client.ask(Request::new(list.clone())).await;
+            assert!(seen.outcome.is_ok(), "{list:?}: {:?}", server.violations());
         }
         assert_eq!(server.violations(), Vec::<String>::new());
     }

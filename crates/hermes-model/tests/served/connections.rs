@@ -19,8 +19,8 @@ async fn a_connection_that_was_closed_is_replaced() {
     let close = || Reply::text("good").header("Connection", "close");
     let (server, client) = served(Script::new([close(), close(), Reply::text("good")])).await;
     for _ in 0..3 {
-        let told = client.say("hi").await;
-        assert_eq!(told.progress, "good", "without a second attempt");
+        let seen = client.say("hi").await;
+        assert_eq!(seen.progress, "good", "without a second attempt");
     }
     let connections: Vec<usize> = server.received().iter().map(|received| received.connection).collect();
     assert_eq!(connections, [0, 1, 2]);

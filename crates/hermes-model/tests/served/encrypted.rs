@@ -83,8 +83,8 @@ async fn a_certificate_is_verified() {
 #[tokio::test]
 #[ignore = "a part of a_certificate_is_verified, which runs it in a process of its own"]
 async fn client() {
-    let told = client_of(&std::env::var(URL).unwrap(), TIMEOUTS).say("hi").await;
-    match told.outcome {
+    let seen = client_of(&std::env::var(URL).unwrap(), TIMEOUTS).say("hi").await;
+    match seen.outcome {
         Ok(answer) => println!("outcome: {}", answer.text),
         Err(error) => println!("outcome: {error}"),
     }

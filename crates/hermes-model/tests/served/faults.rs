@@ -10,14 +10,14 @@ use tokio::sync::Notify;
 /// Serves a failing reply and then a good one. Returns the progress, and the error if there was no second attempt.
 async fn after(reply: Reply) -> (String, Option<ErrorKind>) {
     let (server, client) = served(Script::new([reply, Reply::text("good")])).await;
-    let told = client.say("hi").await;
+    let seen = client.say("hi").await;
     assert_eq!(server.violations(), Vec::<String>::new());
-    match told.outcome {
+    match seen.outcome {
         Ok(answer) => {
             assert_eq!(answer.text, "good", "no text of the failed attempt is in the answer");
-            (told.progress, None)
+            (seen.progress, None)
         }
-        Err(error) => (told.progress, Some(error.kind)),
+        Err(error) => (seen.progress, Some(error.kind)),
     }
 }
 
@@ -79,15 +79,15 @@ async fn a_stream_may_be_cut_at_any_byte() {
     for at in (0..1900).step_by(19) {
         server.push(Reply::answer(steps()).cut_at(at));
         server.push(Reply::text("good"));
-        let told = client.say("hi").await;
-        let has_pieces = told.progress.contains("bad");
-        discarded += usize::from(told.progress.contains("<discarded><attempt 2>"));
+        let seen = client.say("hi").await;
+        let has_pieces = seen.progress.contains("bad");
+        discarded += usize::from(seen.progress.contains("<discarded><attempt 2>"));
         assert_eq!(
-            has_pieces && told.progress.contains("<attempt 2>"),
-            told.progress.contains("<discarded>"),
+            has_pieces && seen.progress.contains("<attempt 2>"),
+            seen.progress.contains("<discarded>"),
             "at {at}"
         );
-        let answer = told.answer();
+        let answer = seen.answer();
         assert_eq!(answer.finish == Finish::ToolCalls, at >= stop, "at {at} of {stop}");
         if answer.finish == Finish::ToolCalls {
             // The model had stopped: only the usage or the mark of the end is missing.
@@ -119,12 +119,12 @@ fn stop_of(reply: &Reply) -> usize {
 #[tokio::test]
 async fn the_last_error_is_reported_after_four_attempts() {
     let (server, client) = served(Script::new([Reply::text("bad").cut_at(400).repeated()])).await;
-    let told = client.say("hi").await;
+    let seen = client.say("hi").await;
     assert_eq!(
-        told.progress,
+        seen.progress,
         "bad<discarded><attempt 2>bad<discarded><attempt 3>bad<discarded><attempt 4>bad<discarded>"
     );
-    assert_eq!(told.error().kind, ErrorKind::CutStream);
+    assert_eq!(seen.error().kind, ErrorKind::CutStream);
     assert_eq!(client.clock.waits(), [1, 2, 4].map(Duration::from_secs));
     assert_eq!(server.received().len(), 4);
 }
@@ -146,8 +146,8 @@ async fn a_silent_server_is_given_up() {
     let timeouts = Timeouts { idle: Duration::from_millis(1000), ..TIMEOUTS };
     let silent = || Reply::answer([Step::Text("bad".into()), Step::Pause(Duration::from_secs(30))]);
     let (server, _) = served(Script::new([silent(), Reply::text("good")])).await;
-    let told = client(&server.base_url(), timeouts).say("hi").await;
-    assert_eq!(told.progress, "bad<discarded><attempt 2>good");
+    let seen = client(&server.base_url(), timeouts).say("hi").await;
+    assert_eq!(seen.progress, "bad<discarded><attempt 2>good");
 
     // It accepts connections, and says nothing.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -163,9 +163,9 @@ async fn a_slow_stream_is_an_answer() {
     let timeouts = Timeouts { idle: Duration::from_millis(1500), ..TIMEOUTS };
     let slow = Reply::text("one two").in_pieces(20).paced(Duration::from_millis(40));
     let (server, _) = served(Script::new([slow])).await;
-    let told = client(&server.base_url(), timeouts).say("hi").await;
-    assert_eq!(told.progress, "one two");
-    assert_eq!(told.answer().text, "one two");
+    let seen = client(&server.base_url(), timeouts).say("hi").await;
+    assert_eq!(seen.progress, "one two");
+    assert_eq!(seen.answer().text, "one two");
 }
 
 #[tokio::test]

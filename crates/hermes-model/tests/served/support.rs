@@ -60,12 +60,12 @@ pub(crate) async fn served(script: Script) -> (ModelServer, Client) {
 }
 
 /// The outcome of a request, and its progress in one text.
-pub(crate) struct Told {
+pub(crate) struct Observed {
     pub(crate) outcome: Result<Answer, ModelError>,
     pub(crate) progress: String,
 }
 
-impl Told {
+impl Observed {
     #[track_caller]
     pub(crate) fn answer(self) -> Answer {
         self.outcome.unwrap()
@@ -89,13 +89,13 @@ pub(crate) fn line(event: Event<'_>) -> String {
 }
 
 impl Client {
-    pub(crate) async fn ask(&self, request: Request) -> Told {
+    pub(crate) async fn ask(&self, request: Request) -> Observed {
         let mut progress = String::new();
         let outcome = self.model.answer(request, &mut |event| progress.push_str(&line(event))).await;
-        Told { outcome, progress }
+        Observed { outcome, progress }
     }
 
-    pub(crate) async fn say(&self, text: &str) -> Told {
+    pub(crate) async fn say(&self, text: &str) -> Observed {
         self.ask(Request::new([WireMessage::user(text)])).await
     }
 }

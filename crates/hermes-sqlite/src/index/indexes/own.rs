@@ -166,7 +166,7 @@ pub(super) fn fill(database: &Database, start: Instant, merging: &mut Merging<'_
         }
         let next = read(database, &NEXT, edge).map_err(health::elsewhere)?;
         let Some(last) = next.last() else {
-            // What this step added is buffered until it commits.
+            // FTS5 buffers the rows that this step added until the commit, so a merge would not include them.
             return Ok(is_merge_due(database, edge)? && (edge > first || merge_segments(database, edge)?));
         };
         if next.len() >= LARGE_BATCH {
